@@ -1,0 +1,7 @@
+"""Wordings of durable runs (codes `durable.`)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+TEXTS: Final[dict[str, tuple[str, str]]] = {}

@@ -1,0 +1,132 @@
+"""The exception tree: a class, a code and named values; the prose is in the catalogue.
+
+``KRN-15`` fixes the classes of the kernel, ``DRF-1`` to ``DRF-3`` those of durable runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from agentl.messages import render
+
+
+class AgentLError(Exception):
+    """Base of every error that this package raises on purpose (`KRN-15`, `MSG-5`).
+
+    Args:
+        text: the words, where somebody outside the package wrote them (a tool that raises).
+        code: the message code, where the package speaks; the text is then rendered from it.
+        values: the named values of that message.
+    """
+
+    def __init__(self, text: str = "", *, code: str = "", **values: Any) -> None:
+        super().__init__(text)
+        self.text = text
+        self.code = code
+        self.values: Mapping[str, Any] = values
+
+    def __str__(self) -> str:
+        return self.text or (render(self.code, self.values) if self.code else "")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_rebuild, (type(self), self.text, self.code, dict(self.values)))
+
+
+def _rebuild(cls: type[AgentLError], text: str, code: str, values: dict[str, Any]) -> AgentLError:
+    error = cls.__new__(cls)
+    AgentLError.__init__(error, text, code=code, **values)
+    return error
+
+
+class LexError(AgentLError):
+    """A character sequence that is no token (`LEX-2`, `LEX-6`, `LEX-12`)."""
+
+
+class ParseError(AgentLError):
+    """Tokens that are no program (`PER-1` to `PER-7`)."""
+
+
+class EvalError(AgentLError):
+    """An expression that has no value (`EVA-8`, `EVA-10`)."""
+
+
+class PolicyViolation(AgentLError):
+    """The policy refused what was asked."""
+
+
+class RuntimeAgentError(AgentLError):
+    """The program or its host cannot be run as asked."""
+
+
+class KernelAbort(AgentLError):
+    """An interruption that no tolerant boundary may swallow (`KRN-15`)."""
+
+
+class PermitError(KernelAbort):
+    """A host was called, or a permit used, in a way that the kernel did not authorise (`KRN-14`)."""
+
+
+class Cancelled(KernelAbort):
+    """Somebody stopped the run."""
+
+
+class StoreFailure(KernelAbort):
+    """The store of a durable run failed: the run ends, no tool is called after it (`DRF-3`)."""
+
+
+class LeaseLost(StoreFailure):
+    """Another driver has taken this run over (`STO-6`, `DRF-3`)."""
+
+
+class NotExecuted(AgentLError):
+    """Raised by a tool to say for sure that it did nothing (`TOL-3`)."""
+
+
+class InvalidArguments(NotExecuted):
+    """The arguments were not acceptable; nothing was done (`TOL-3`)."""
+
+
+class PermissionRefused(NotExecuted):
+    """The outside world refused permission; nothing was done (`TOL-3`)."""
+
+
+class ActionInDoubt(AgentLError):
+    """Whether an action had its effect is not known (`TOL-3`, `RES-6`)."""
+
+    def __init__(self, text: str = "", *, action_id: str = "", tool: str = "", code: str = "", **values: Any) -> None:
+        super().__init__(text, code=code, action_id=action_id, tool=tool, **values)
+
+    @property
+    def action_id(self) -> str:
+        """The doubtful action."""
+        return str(self.values.get("action_id", ""))
+
+    @property
+    def tool(self) -> str:
+        """The target of the doubtful action."""
+        return str(self.values.get("tool", ""))
+
+
+class DurableError(AgentLError):
+    """A durable journal or run that is refused (`DRF-1`)."""
+
+
+class LeaseHeld(DurableError):
+    """Another driver holds the run (`STO-6`)."""
+
+
+class SealError(AgentLError):
+    """A key or a seal that cannot be used (`SEA-6`)."""
+
+
+class ReplayError(AgentLError):
+    """A recording that cannot be replayed (`RPL-6`)."""
+
+
+class ReplayDivergence(ReplayError, KernelAbort):
+    """What is re-derived is not what was recorded (`RPL-6`, `DRF-2`)."""
+
+
+class ReplayedError(AgentLError):
+    """An error of the recorded run whose class is not a built-in one (`ENC-4`)."""

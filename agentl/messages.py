@@ -1,0 +1,75 @@
+"""The prose of the package: one catalogue, two languages, looked up by code.
+
+Errors, traces and reports carry a *code* and named values (`MSG-5`); this module turns
+them into French (the default) or English (`MSG-1` to `MSG-4`). The wordings live in
+``agentl.catalogue``, one module per area, and no other module writes prose for a user.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, Final
+
+from agentl.catalogue import CATALOGUE
+
+LANGUAGES: Final = ("fr", "en")
+
+_chosen: str | None = None
+
+
+def set_language(language: str | None) -> None:
+    """Choose the language of this process (`MSG-4`); ``None`` goes back to the environment.
+
+    Raises:
+        ValueError: the language is not one of ``LANGUAGES``.
+    """
+    global _chosen
+    if language is not None and language not in LANGUAGES:
+        raise ValueError(f"language must be one of {', '.join(LANGUAGES)}, not {language!r}")
+    _chosen = language
+
+
+def language() -> str:
+    """The language in force: the one chosen, else ``AGENTL_LANG``, else French (`MSG-4`)."""
+    if _chosen is not None:
+        return _chosen
+    wanted = os.environ.get("AGENTL_LANG", "fr")
+    return wanted if wanted in LANGUAGES else "fr"
+
+
+def fmt(value: Any) -> str:
+    """A value as people read it (`TRC-3`, `API-2`): floats in ``%g``, ``[a, b]``, bare symbols."""
+    kind = type(value)
+    if kind is str:
+        return str(value)
+    if kind is float:
+        return f"{value:g}"
+    if kind is list or kind is tuple:
+        return "[" + ", ".join([fmt(item) for item in value]) + "]"
+    if kind is dict:
+        return "{" + ", ".join([f"{key!r}: {fmt(item)}" for key, item in value.items()]) + "}"
+    return str(value)
+
+
+class _Values(dict[str, str]):
+    """Named values for a template; a name that is missing stays visible instead of raising."""
+
+    def __missing__(self, key: str) -> str:
+        return "{" + key + "}"
+
+
+def render(code: str, values: Mapping[str, Any] | None = None, lang: str | None = None) -> str:
+    """The text of ``code`` with ``values`` in ``lang`` (by default the language in force).
+
+    An unknown code is rendered as itself with its values: a missing wording must never
+    turn an error into another error.
+    """
+    texts = CATALOGUE.get(code)
+    if texts is None:
+        listed = ", ".join(f"{name}={fmt(value)}" for name, value in (values or {}).items())
+        return f"{code} ({listed})" if listed else code
+    template = texts[1 if (lang or language()) == "en" else 0]
+    if "{" not in template:
+        return template
+    return template.format_map(_Values({name: fmt(value) for name, value in (values or {}).items()}))
