@@ -1,0 +1,1 @@
+"""What maintains the project: bench, formal check, traceability, bootstrap. Not part of the package."""
