@@ -1,0 +1,228 @@
+"""The trace: what a run did, as codes and values, rendered when somebody reads it (`TRC-1` to `TRC-3`).
+
+An event keeps the code of its message and plain named values. Its text and detail are made
+on access, so that a tick that nobody watches pays for a small record only, and the digest
+of a run depends on codes and values, never on wording or language (`DUR-9`).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from agentl.catalogue import CATALOGUE
+from agentl.messages import fmt, render
+
+GLYPHS: Final[Mapping[str, str]] = {
+    "TICK": "──",
+    "OBSERVE": "👁",
+    "BELIEF": "◆",
+    "GOAL": "◎",
+    "PLAN": "▶",
+    "STEP": "  ·",
+    "TOOL": "🔧",
+    "BLOCKED": "⛔",
+    "APPROVAL": "🙋",
+    "VERIFY_OK": "✅",
+    "VERIFY_FAIL": "❌",
+    "LLM": "🧠",
+    "MEMORY": "💾",
+    "EVENT": "⚡",
+    "ASK": "❓",
+    "DELEGATE": "→",
+    "ERROR": "‼",
+    "INFO": "•",
+    "RETRY": "↻",
+    "BAYES": "∿",
+    "PLANNER": "⌘",
+    "MESSAGE": "✉",
+    "SHARED": "⇄",
+    "POLICY": "§",
+}
+WIDTH: Final = 53
+_NOTHING: Final[Mapping[str, Any]] = {}
+
+
+def listed(pairs: Mapping[str, Any]) -> str:
+    """``k=v, k2=v2`` in the order of the mapping (`TRC-3`)."""
+    return ", ".join([f"{key}={fmt(value)}" for key, value in pairs.items()])
+
+
+def failure(error: BaseException, *, crossed: bool = False) -> dict[str, Any]:
+    """The values of an error in an event: its class, and its text or its code (`DUR-9`).
+
+    ``crossed`` says that it came through a boundary. Its text is then what a journal keeps of
+    it; an error of the package itself is kept by code and values, which no language changes.
+    """
+    code = getattr(error, "code", "")
+    if not crossed and isinstance(code, str) and code:
+        values = {name: value for name, value in getattr(error, "values", _NOTHING).items() if name != "line"}
+        return {"error_type": type(error).__name__, "error_code": code, "error_values": values}
+    return {"error_type": type(error).__name__, "error_text": _text_of(error)}
+
+
+def _text_of(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - an error that cannot print itself is still an error to report
+        return ""
+
+
+def frozen(value: Any) -> Any:
+    """``value`` as it is now: lists and dictionaries are copied, for a state may grow them later."""
+    kind = type(value)
+    if kind is list:
+        return [frozen(item) for item in value]
+    if kind is dict:
+        return {key: frozen(item) for key, item in value.items()}
+    return value
+
+
+def _derived(values: Mapping[str, Any]) -> Mapping[str, Any]:  # noqa: C901 - one line per placeholder
+    """The placeholders that are made from values: ``action``, ``error``, ``context``, lists."""
+    made: dict[str, Any] = dict(values)
+    if "args" in values:
+        made["args"] = listed(values["args"])
+        made["action"] = f"{values.get('tool', '')}({made['args']})"
+    if "error_type" in values:
+        code = values.get("error_code")
+        text = render(code, values.get("error_values", _NOTHING)) if code else values.get("error_text", "")
+        made["error"] = f"{values['error_type']}: {text}"
+    if "context" in values:
+        made["context"] = render(values["context"], values)
+    if "notes" in values:
+        made["notes"] = " ; ".join([render(code, said) for code, said in values["notes"]])
+    for name in ("payload", "produced", "record"):
+        if isinstance(values.get(name), dict):
+            made[name] = listed(values[name])
+    for name in ("keys", "fields", "recipients", "collections"):
+        if isinstance(values.get(name), list):
+            made[name] = ", ".join([fmt(item) for item in values[name]])
+    if "score" in values:
+        made["score"] = f"{values['score']:.2f}"
+    return made
+
+
+class TraceEvent:
+    """One event: ``tick``, ``kind``, ``code``, ``values``, and ``text`` and ``detail`` on access (`TRC-1`).
+
+    ``values`` are those of the text and of the detail. ``detail_code`` names the message of
+    the detail; without it the catalogue's ``<code>.detail``, if any, is used.
+    """
+
+    __slots__ = ("_detail", "_text", "code", "detail_code", "kind", "tick", "values")
+
+    def __init__(
+        self,
+        tick: int,
+        kind: str,
+        text: str | None = None,
+        detail: str | None = None,
+        code: str = "",
+        values: Mapping[str, Any] = _NOTHING,
+        detail_code: str = "",
+    ) -> None:
+        self.tick = tick
+        self.kind = kind
+        self.code = code
+        self.values = values
+        self.detail_code = detail_code
+        self._text = text
+        self._detail = detail
+
+    @property
+    def text(self) -> str:
+        """What happened, in the language in force."""
+        if self._text is not None:
+            return self._text
+        return render(self.code, _derived(self.values))
+
+    @property
+    def detail(self) -> str:
+        """The precision in brackets, or an empty string."""
+        if self._detail is not None:
+            return self._detail
+        code = self.detail_code or self.code + ".detail"
+        if not self.detail_code and code not in CATALOGUE:
+            return ""
+        return render(code, _derived(self.values))
+
+    def identity(self) -> tuple[int, str, str, str, dict[str, Any]]:
+        """What a digest covers: tick, kind, codes and values, without wording and source lines (`DUR-9`)."""
+        values = {name: value for name, value in self.values.items() if name != "line"}
+        if self.code:
+            return (self.tick, self.kind, self.code, self.detail_code, values)
+        return (self.tick, self.kind, self._text or "", self._detail or "", values)
+
+    def __repr__(self) -> str:
+        return f"TraceEvent({self.tick}, {self.kind!r}, {self.text!r}, {self.detail!r}, {self.code!r})"
+
+
+class Trace:
+    """The events of a run, in order (`API-7`).
+
+    Args:
+        sink: called with every event; one that raises never stops the run.
+
+    ``echo`` prints each line as it comes: ``True`` writes to the standard output, a callable
+    receives the line.
+    """
+
+    def __init__(self, sink: Callable[[TraceEvent], Any] | None = None) -> None:
+        self.events: list[TraceEvent] = []
+        self.sink = sink
+        self.echo: bool | Callable[[str], Any] = False
+
+    def log(
+        self,
+        tick: int,
+        kind: str,
+        text: str,
+        detail: str = "",
+        code: str = "",
+        values: Mapping[str, Any] = _NOTHING,
+    ) -> TraceEvent:
+        """Add an event whose words are given (`API-7`)."""
+        return self._add(TraceEvent(tick, kind, text, detail, code, values))
+
+    def say(
+        self, tick: int, kind: str, code: str, values: Mapping[str, Any] = _NOTHING, detail_code: str = ""
+    ) -> TraceEvent:
+        """Add an event by its code; the words are made when it is read."""
+        return self._add(TraceEvent(tick, kind, None, None, code, values, detail_code))
+
+    def _add(self, event: TraceEvent) -> TraceEvent:
+        self.events.append(event)
+        if self.echo:
+            line = self.line(event)
+            if callable(self.echo):
+                self.echo(line)
+            else:
+                sys.stdout.write(line + "\n")
+        if self.sink is not None:
+            try:
+                self.sink(event)
+            except Exception:  # noqa: BLE001,S110 - watching a run must not change it (`API-7`)
+                pass
+        return event
+
+    @staticmethod
+    def line(event: TraceEvent) -> str:
+        """One event as it is shown; a tick is an empty line and its header (`TRC-1`)."""
+        if event.kind == "TICK":
+            return "\n" + f"┌─ tick {event.tick} ".ljust(WIDTH, "─")
+        detail = event.detail
+        shown = f"│ {GLYPHS.get(event.kind, GLYPHS['INFO'])} {event.text}"
+        return f"{shown}   [{detail}]" if detail else shown
+
+    def render(self) -> str:
+        """The whole trace, with its closing rule (`TRC-1`)."""
+        return "\n".join([self.line(event) for event in self.events]) + "\n└" + "─" * (WIDTH - 1)
+
+    def of_kind(self, *kinds: str) -> list[TraceEvent]:
+        """The events of these kinds, in order."""
+        return [event for event in self.events if event.kind in kinds]
+
+
+__all__ = ["GLYPHS", "Trace", "TraceEvent", "failure", "frozen", "listed"]
