@@ -4,4 +4,197 @@ from __future__ import annotations
 
 from typing import Final
 
-TEXTS: Final[dict[str, tuple[str, str]]] = {}
+TEXTS: Final[dict[str, tuple[str, str]]] = {
+    # --- reading and refusing (CLI-1, CLI-2) ---
+    "cli.unreadable": (
+        "impossible de lire {file} : {cause} ; vérifiez le chemin et les droits",
+        "cannot read {file}: {cause}; check the path and the permissions",
+    ),
+    "cli.unwritable": (
+        "impossible d'écrire {file} : {cause} ; choisissez un autre chemin",
+        "cannot write {file}: {cause}; choose another path",
+    ),
+    "cli.not_text": (
+        "{file} n'est pas un texte UTF-8 (octet {place}) ; un programme est un fichier texte",
+        "{file} is no UTF-8 text (byte {place}); a program is a text file",
+    ),
+    "cli.language": (
+        "langue inconnue {given} ; choisissez parmi {known}",
+        "unknown language {given}; choose one of {known}",
+    ),
+    "cli.usage": (
+        "{problem}. Voir `{command} --help`",
+        "{problem}. See `{command} --help`",
+    ),
+    "cli.interrupted": ("interrompu", "interrupted"),
+    "cli.unexpected": (
+        "erreur inattendue, {type} : {error} ; relancez avec AGENTL_DEBUG=1 pour en voir l'origine",
+        "unexpected error, {type}: {error}; run again with AGENTL_DEBUG=1 to see where it comes from",
+    ),
+    "cli.too_deep": (
+        "le programme imbrique trop de niveaux pour être traité ; réduisez l'imbrication",
+        "the program nests too deeply to be handled; reduce the nesting",
+    ),
+    "cli.no_host": (
+        "{program} n'a pas d'hôte : il faut {host}, avec une fonction build() qui rend l'hôte",
+        "{program} has no host: {host} is wanted, with a function build() that returns the host",
+    ),
+    "cli.host_failed": (
+        "l'hôte {file}, ligne {line}, a échoué : {error} ; corrigez-le et relancez",
+        "the host {file}, line {line}, failed: {error}; correct it and run again",
+    ),
+    "cli.host_without_build": (
+        "l'hôte {file} n'a ni fonction build() ni variable host ; ajoutez build() qui rend l'hôte",
+        "the host {file} has neither build() nor a variable host; add a build() that returns the host",
+    ),
+    "cli.host_shape": (
+        "l'hôte {file} doit rendre hôte, (hôte, modèle) ou (hôte, modèle, suppléments), et non {given}",
+        "the host {file} must give a host, (host, model) or (host, model, extras), not {given}",
+    ),
+    "cli.unknown_hosts": (
+        "{file} donne des hôtes à des agents qui ne sont pas dans le programme : {names}",
+        "{file} gives hosts to agents that are not in the program: {names}",
+    ),
+    # --- check (CLI-3) ---
+    "cli.counts": (
+        "{tools} outil(s), {plans} plan(s), {rules} règle(s)",
+        "{tools} tool(s), {plans} plan(s), {rules} rule(s)",
+    ),
+    "cli.no_diagnostic": ("aucun diagnostic", "no diagnostic"),
+    "cli.program": ("PROGRAMME — {n} agents", "PROGRAM — {n} agents"),
+    "cli.contracts": ("contrats entre agents cohérents", "contracts between the agents are consistent"),
+    # --- run (CLI-5) ---
+    "cli.run_refused": (
+        "exécution refusée : {errors} erreur(s) ; corrigez-les (`agentl check` les montre)",
+        "run refused: {errors} error(s); correct them (`agentl check` shows them)",
+    ),
+    "cli.society": (
+        "{file} déclare {n} agents : cette version exécute un seul agent par programme",
+        "{file} declares {n} agents: this version runs one agent per program",
+    ),
+    "cli.durable_record": (
+        "--durable et --record s'excluent : un journal durable s'exporte avec `agentl durable export`",
+        "--durable and --record exclude each other: export a durable journal with `agentl durable export`",
+    ),
+    "cli.needs_durable": (
+        "{option} ne vaut qu'avec --durable DIR",
+        "{option} is only for a run with --durable DIR",
+    ),
+    "cli.needs_record": (
+        "{option} ne vaut qu'avec --record F",
+        "{option} is only for a run with --record F",
+    ),
+    "cli.recorded": (
+        "journal enregistré : {file} ({crossings} franchissement(s))",
+        "journal recorded: {file} ({crossings} crossing(s))",
+    ),
+    "cli.not_signed": (
+        "non signé : l'altération se voit, l'auteur non (--sign-key)",
+        "not signed: alteration shows, the author does not (--sign-key)",
+    ),
+    "cli.sealed": ("scellé : {algorithm}, clé {key_id}", "sealed: {algorithm}, key {key_id}"),
+    "cli.lossy": (
+        "journal avec pertes, ces valeurs ne se rejouent pas : {places}",
+        "lossy journal, these values do not replay: {places}",
+    ),
+    "cli.progress": ("tick {tick}", "tick {tick}"),
+    # --- settle (CLI-15) ---
+    "cli.verdict_choice": (
+        "donnez exactement un verdict : --executed [JSON] ou --not-executed",
+        "give exactly one verdict: --executed [JSON] or --not-executed",
+    ),
+    "cli.verdict_value": (
+        "la valeur du verdict n'est pas du JSON : {error}",
+        "the value of the verdict is no JSON: {error}",
+    ),
+    # --- seal (CLI-14) ---
+    "cli.seal_what": (
+        "donnez un journal à vérifier, ou --keygen DIR pour créer une clé",
+        "give a journal to verify, or --keygen DIR to make a key",
+    ),
+    "cli.keys_written": (
+        "clé privée {private} (à garder secrète), clé publique {public}",
+        "private key {private} (keep it secret), public key {public}",
+    ),
+    "cli.no_source": (
+        "le programme {source} du journal est introuvable ; indiquez-le avec --source F",
+        "the program {source} of the journal is not there; name it with --source F",
+    ),
+    # --- help ---
+    "cli.help.agentl": (
+        "AGENT-L : des agents gouvernés par un noyau, qui survivent aux pannes.",
+        "AGENT-L: agents governed by a kernel, which survive crashes.",
+    ),
+    "cli.help.run": (
+        "Exécuter un programme ; avec --durable, le démarrer ou le reprendre.",
+        "Run a program; with --durable, start it or resume it.",
+    ),
+    "cli.help.check": ("Dire ce qui ne va pas dans un programme.", "Report what is wrong with a program."),
+    "cli.help.ast": ("Afficher l'arbre syntaxique d'un programme.", "Print the syntax tree of a program."),
+    "cli.help.replay": (
+        "Rejouer un journal et comparer les traces.",
+        "Replay a journal and compare the traces.",
+    ),
+    "cli.help.seal": (
+        "Vérifier la chaîne et le sceau d'un journal, ou créer une clé.",
+        "Verify the chain and the seal of a journal, or make a key.",
+    ),
+    "cli.help.durable": ("Les exécutions durables.", "Durable runs."),
+    "cli.help.durable_list": ("Lister les exécutions d'un répertoire.", "List the runs of a directory."),
+    "cli.help.durable_status": (
+        "Montrer l'état d'une exécution sans la reprendre.",
+        "Show the state of a run without resuming it.",
+    ),
+    "cli.help.durable_export": (
+        "Exporter une exécution terminée en journal de rejeu.",
+        "Export a completed run as a replay journal.",
+    ),
+    "cli.help.durable_settle": (
+        "Trancher une action en suspens ou indéterminée.",
+        "Settle a pending or doubtful action.",
+    ),
+    "cli.help.lang": ("Langue des messages.", "Language of the messages."),
+    "cli.help.version": ("Afficher la version.", "Show the version."),
+    "cli.help.json": (
+        "Rendre le rapport en JSON sur la sortie standard.",
+        "Give the report as JSON on stdout.",
+    ),
+    "cli.help.program": ("Le programme .agent.", "The .agent program."),
+    "cli.help.directory": ("Le répertoire de l'exécution.", "The directory of the run."),
+    "cli.help.runs": ("Le répertoire qui contient les exécutions.", "The directory that holds the runs."),
+    "cli.help.journal": ("Le journal.", "The journal."),
+    "cli.help.key": (
+        "Clé du journal (sinon AGENTL_JOURNAL_KEY).",
+        "Key of the journal (else AGENTL_JOURNAL_KEY).",
+    ),
+    "cli.help.ticks": ("Nombre maximal de ticks.", "Greatest number of ticks."),
+    "cli.help.quiet": ("Ne montrer la trace qu'à la fin.", "Show the trace at the end only."),
+    "cli.help.events": (
+        "Écrire chaque événement de la trace en JSON, une ligne chacun.",
+        "Write every trace event as JSON, one line each.",
+    ),
+    "cli.help.record": ("Enregistrer un journal de rejeu.", "Record a replay journal."),
+    "cli.help.sign_key": ("Clé de signature du journal enregistré.", "Key that signs the recorded journal."),
+    "cli.help.durable_dir": ("Répertoire de l'exécution durable.", "Directory of the durable run."),
+    "cli.help.run_id": ("Identifiant de l'exécution.", "Id of the run."),
+    "cli.help.trace_all": (
+        "À la reprise, montrer aussi les ticks re-dérivés.",
+        "On a resume, show the re-derived ticks too.",
+    ),
+    "cli.help.output": ("Fichier à écrire.", "File to write."),
+    "cli.help.action_id": ("L'identifiant de l'action.", "The id of the action."),
+    "cli.help.executed": (
+        "L'action a eu lieu ; sa valeur en JSON peut suivre.",
+        "The action took place; its value in JSON may follow.",
+    ),
+    "cli.help.not_executed": ("L'action n'a pas eu lieu.", "The action did not take place."),
+    "cli.help.by": ("Qui tranche.", "Who settles it."),
+    "cli.help.source": (
+        "Le programme, s'il n'est plus où il était.",
+        "The program, if it is not where it was.",
+    ),
+    "cli.help.force": ("Rejouer même si le programme a changé.", "Replay even if the program has changed."),
+    "cli.help.require_seal": ("Refuser un journal non signé.", "Refuse a journal that is not signed."),
+    "cli.help.keygen": ("Créer une paire de clés dans ce répertoire.", "Make a key pair in this directory."),
+    "cli.help.name": ("Nom de la paire de clés.", "Name of the key pair."),
+}

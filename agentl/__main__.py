@@ -1,0 +1,24 @@
+"""``python -m agentl`` and the console script ``agentl`` (`CLI-1`)."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> int:
+    """Run the command line; returns the exit code.
+
+    ``--version`` is answered before anything is imported: it is what people and scripts ask most.
+    """
+    if sys.argv[1:] == ["--version"]:
+        from agentl import __version__
+
+        sys.stdout.write(f"agentl {__version__}\n")
+        return 0
+    from agentl.cli.app import main as run
+
+    return run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,95 @@
+"""The command ``agentl``: its commands, its language, its failures."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from agentl.cli import exits, failures, output
+from agentl.messages import LANGUAGES, render, set_language
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line and return its exit code (`CLI-16`)."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    output.prepare_streams()
+    _early_language(words)
+    as_json = "--json" in words
+    try:
+        return _invoke(words)
+    except typer.Abort:
+        return failures.report(KeyboardInterrupt(), as_json=as_json)
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last place that can speak
+        if _is_usage(error):
+            output.fail(_usage_text(error))
+            return exits.USAGE
+        return failures.report(error, as_json=as_json)
+
+
+def _invoke(words: list[str]) -> int:
+    application = build()
+    result = typer.main.get_command(application).main(args=words, prog_name="agentl", standalone_mode=False)
+    return int(result or 0)
+
+
+def _early_language(words: list[str]) -> None:
+    """The help texts are made while the commands are built, so the language is looked up before."""
+    for place, word in enumerate(words):
+        wanted = word.removeprefix("--lang=") if word.startswith("--lang=") else None
+        if word == "--lang" and place + 1 < len(words):
+            wanted = words[place + 1]
+        if wanted in LANGUAGES:
+            set_language(wanted)
+
+
+def build() -> typer.Typer:
+    """All the commands. They import what they run with only when they run."""
+    from agentl.cli import check, durable, options, replay, run
+
+    application = typer.Typer(
+        name="agentl",
+        help=render("cli.help.agentl"),
+        add_completion=False,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+    @application.callback()
+    def agentl(_lang: options.Lang = None, version: options.Version = False) -> None:
+        """Options before the command."""
+
+    for name, command in (
+        ("run", run.run),
+        ("check", check.check),
+        ("ast", check.ast),
+        ("replay", replay.replay),
+        ("seal", replay.seal),
+    ):
+        application.command(name, help=render(f"cli.help.{name}"))(failures.guarded(command))
+    family = typer.Typer(help=render("cli.help.durable"), no_args_is_help=True, rich_markup_mode=None)
+    for name, command in (
+        ("list", durable.list_runs),
+        ("status", durable.status),
+        ("export", durable.export),
+        ("settle", durable.settle),
+    ):
+        family.command(name, help=render(f"cli.help.durable_{name}"))(failures.guarded(command))
+    application.add_typer(family, name="durable")
+    return application
+
+
+def _is_usage(error: BaseException) -> bool:
+    """Whether the command-line library refuses the words (its classes moved between its releases)."""
+    return any(kind.__name__ == "ClickException" for kind in type(error).__mro__)
+
+
+def _usage_text(error: BaseException) -> str:
+    format_message = getattr(error, "format_message", None)
+    said = format_message() if callable(format_message) else str(error)
+    context = getattr(error, "ctx", None)
+    command = getattr(context, "command_path", "agentl") if context is not None else "agentl"
+    return render("cli.usage", {"problem": said.rstrip("."), "command": command})

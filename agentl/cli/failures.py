@@ -1,0 +1,67 @@
+"""From an exception to one clear line and an exit code (`CLI-1`, `CLI-16`); a traceback reaches nobody."""
+
+from __future__ import annotations
+
+import functools
+import os
+import traceback
+from collections.abc import Callable
+from typing import Any, ParamSpec
+
+import typer
+
+from agentl.cli import exits, output
+from agentl.errors import AgentLError, Cancelled, LeaseHeld, StoreFailure
+from agentl.messages import render
+
+_P = ParamSpec("_P")
+
+
+def exit_code(error: BaseException) -> int:
+    """The exit code of a command that ends with ``error``."""
+    if isinstance(error, KeyboardInterrupt | Cancelled):
+        return exits.INTERRUPTED
+    if isinstance(error, StoreFailure):
+        return exits.STORE_FAILED
+    if isinstance(error, LeaseHeld):
+        return exits.HELD
+    return exits.USAGE if isinstance(error, AgentLError) else exits.FAILED
+
+
+def report(error: BaseException, *, as_json: bool = False) -> int:
+    """Say what happened on stderr (and as data with ``--json``); returns the exit code."""
+    if os.environ.get("AGENTL_DEBUG") and not isinstance(error, KeyboardInterrupt):
+        output.note("".join(traceback.format_exception(error)).rstrip())
+    code, values, text = _described(error)
+    output.fail(text)
+    ending = exit_code(error)
+    if as_json:
+        said = {"class": type(error).__name__, "code": code, "message": text, "values": values}
+        output.out_json({"error": said, "exit_code": ending})
+    return ending
+
+
+def _described(error: BaseException) -> tuple[str, dict[str, Any], str]:
+    if isinstance(error, KeyboardInterrupt):
+        return "cli.interrupted", {}, render("cli.interrupted")
+    if isinstance(error, AgentLError):
+        return error.code, dict(error.values), str(error)
+    if isinstance(error, RecursionError):
+        return "cli.too_deep", {}, render("cli.too_deep")
+    said = {"type": type(error).__name__, "error": " ".join(str(error).split()) or "—"}
+    return "cli.unexpected", said, render("cli.unexpected", said)
+
+
+def guarded(command: Callable[_P, int]) -> Callable[_P, int]:
+    """A command whose every failure is one line and an exit code."""
+
+    @functools.wraps(command)
+    def safe(*args: _P.args, **options: _P.kwargs) -> int:
+        try:
+            return command(*args, **options)
+        except (typer.Exit, typer.Abort):
+            raise
+        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last place that can speak
+            return report(error, as_json=bool(options.get("as_json", False)))
+
+    return safe
