@@ -1,0 +1,416 @@
+"""Runs in one SQLite file: a transaction per durable entry, the epoch tested inside it (`STO-4`, `STO-6`)."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from agentl.durable.lease import (
+    LEASE_SECONDS,
+    RENEW_SECONDS,
+    Lease,
+    Liveness,
+    Standing,
+    may_append,
+    next_epoch,
+    shown,
+    standing,
+    unsure,
+)
+from agentl.durable.stores.base import Meta, failing_as, failure, utc_now
+from agentl.durable.stores.process import liveness_of
+from agentl.errors import LeaseHeld, LeaseLost, StoreFailure
+
+_TABLES: Final = """
+CREATE TABLE IF NOT EXISTS runs (run_id TEXT PRIMARY KEY, meta TEXT) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS entries (
+    run_id TEXT NOT NULL, seq INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (run_id, seq)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS leases (
+    run_id TEXT NOT NULL, epoch INTEGER NOT NULL, holder TEXT NOT NULL, since TEXT NOT NULL, expires REAL,
+    PRIMARY KEY (run_id, epoch)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS refusals (run_id TEXT PRIMARY KEY, refusal TEXT NOT NULL) WITHOUT ROWID;
+"""
+_LATEST: Final = (
+    "SELECT epoch, holder, since, expires FROM leases WHERE run_id = ? ORDER BY epoch DESC LIMIT 1"
+)
+_LEASES: Final = "SELECT epoch, holder, expires FROM leases WHERE run_id = ? ORDER BY epoch"
+_RELEASE: Final = "UPDATE leases SET expires = NULL WHERE run_id = ? AND epoch = ?"
+_COUNT: Final = (
+    "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' "
+    "AND name IN ('runs', 'entries', 'leases', 'refusals')"
+)
+BUSY_SECONDS: Final = 10.0
+
+
+class SQLiteStore:
+    """The run ``run_id`` in the SQLite file ``path`` (`STO-4`).
+
+    A released lease has no ``expires``. Rows of older leases are kept: they tell whether an
+    older driver may still be inside a call (`STO-6`).
+
+    Args:
+        clock: seconds since the epoch; only the end of leases by time depends on it.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], run_id: str, *, clock: Callable[[], float] = time.time
+    ) -> None:
+        self.path = Path(path)
+        self.run_id = run_id
+        self._clock = clock
+        self._connection: sqlite3.Connection | None = None
+        self._epoch = 0
+        self._seq = 0
+        self._waiting: list[tuple[str, int, bytes]] = []
+        self._renewed = 0.0
+        self._broken: StoreFailure | None = None
+        self._stop: threading.Event | None = None
+
+    @property
+    def name(self) -> str:
+        """File and run."""
+        return f"{self.path}#{self.run_id}"
+
+    @staticmethod
+    def runs(path: str | os.PathLike[str]) -> list[str]:
+        """The run ids in a file, sorted; none for a file without tables, or no file (`STO-4`).
+
+        Raises:
+            StoreFailure: the file is no SQLite database.
+        """
+        if not Path(path).is_file():
+            return []
+        with _failing("read"), _reading(Path(path)) as connection:
+            if not _has_tables(connection):
+                return []
+            rows = connection.execute(
+                "SELECT run_id FROM runs UNION SELECT DISTINCT run_id FROM entries ORDER BY run_id"
+            )
+            return [str(row[0]) for row in rows]
+
+    # --- reading -----------------------------------------------------------------------
+
+    def load(self) -> tuple[Meta | None, Sequence[bytes | str]]:
+        """Meta and lines.
+
+        Raises:
+            StoreFailure: the file cannot be read.
+        """
+        with _failing("read"), self._reader() as connection:
+            if connection is None:
+                return None, []
+            row = connection.execute("SELECT meta FROM runs WHERE run_id = ?", (self.run_id,)).fetchone()
+            lines = [
+                bytes(body) if isinstance(body, bytes) else str(body).encode("utf-8")
+                for (body,) in connection.execute(
+                    "SELECT body FROM entries WHERE run_id = ? ORDER BY seq", (self.run_id,)
+                )
+            ]
+        return _json(row[0]) if row else None, lines
+
+    def exists(self) -> bool:
+        """Whether the file holds entries of this run."""
+        return bool(self.load()[1])
+
+    def held(self) -> Lease | None:
+        """The lease that is in force now, or ``None``."""
+        with _failing("read"), self._reader() as connection:
+            row = connection.execute(_LATEST, (self.run_id,)).fetchone() if connection is not None else None
+        if row is None or self._standing(row)[0] is not Standing.HELD:
+            return None
+        return Lease(row[0], row[1], row[2])
+
+    @contextmanager
+    def _reader(self) -> Iterator[sqlite3.Connection | None]:
+        if self._connection is not None:
+            yield self._connection
+            return
+        if not self.path.is_file():
+            yield None
+            return
+        with _reading(self.path) as connection:
+            yield connection if _has_tables(connection) else None
+
+    def _standing(self, row: Sequence[Any]) -> tuple[Standing, Liveness]:
+        released = row[3] is None
+        alive, itself = liveness_of(row[1])
+        return standing(released, alive, not released and self._clock() >= row[3], itself), alive
+
+    # --- driving -----------------------------------------------------------------------
+
+    def acquire(self, holder: str) -> Lease:
+        """Take the lease row over, if the latest is over.
+
+        Raises:
+            LeaseHeld: it is not.
+            StoreFailure: the file cannot be written.
+        """
+        with failing_as("open"):
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with _failing("open"):
+            connection = self._open()
+            try:
+                lease = self._take(connection, holder)
+            except BaseException:
+                connection.close()
+                raise
+        self._connection, self._epoch, self._broken = connection, lease.epoch, None
+        self._waiting = []
+        self._watch()
+        return lease
+
+    def _open(self) -> sqlite3.Connection:
+        if not self.path.exists():
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        connection = sqlite3.connect(
+            self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        )
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=FULL")
+            connection.executescript(_TABLES)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _take(self, connection: sqlite3.Connection, holder: str) -> Lease:
+        with _transaction(connection):
+            row = connection.execute(_LATEST, (self.run_id,)).fetchone()
+            latest = 0
+            if row is not None:
+                latest = row[0]
+                if self._standing(row)[0] is Standing.HELD:
+                    raise LeaseHeld(
+                        code="durable.lease_held", holder=shown(row[1]), since=row[2], epoch=row[0]
+                    )
+            loose = [
+                epoch
+                for epoch, who, expires in connection.execute(_LEASES, (self.run_id,)).fetchall()
+                if unsure(expires is None, liveness_of(who)[0])
+            ]
+            lease = Lease(next_epoch(latest), holder, utc_now(), tuple(loose))
+            self._renewed = self._clock()
+            connection.execute(
+                "INSERT INTO leases VALUES (?, ?, ?, ?, ?)",
+                (self.run_id, lease.epoch, holder, lease.since, self._renewed + LEASE_SECONDS),
+            )
+            (self._seq,) = connection.execute(
+                "SELECT COALESCE(MAX(seq) + 1, 0) FROM entries WHERE run_id = ?", (self.run_id,)
+            ).fetchone()
+        return lease
+
+    def repair(self) -> None:
+        """A transaction leaves no torn tail."""
+
+    def append(self, raw: bytes, epoch: int, *, sync: bool) -> None:
+        """Add one line; with ``sync``, commit it and all that waited, if ``epoch`` is still the latest.
+
+        Raises:
+            LeaseLost: another driver has taken over; nothing was written.
+            StoreFailure: the transaction failed; nothing is accepted any more.
+        """
+        connection = self._check(epoch)
+        self._waiting.append((self.run_id, self._seq, raw))
+        self._seq += 1
+        if not sync:
+            return
+        waiting, self._waiting = self._waiting, []
+        try:
+            with _transaction(connection):
+                self._fence(connection, epoch)
+                connection.executemany("INSERT INTO entries VALUES (?, ?, ?)", waiting)
+                now = self._clock()
+                if now - self._renewed >= RENEW_SECONDS:
+                    self._renew(connection, now)
+        except sqlite3.Error as error:
+            raise self._break("append", error) from error
+        except LeaseLost as lost:
+            self._broken = lost
+            raise
+
+    def _fence(self, connection: sqlite3.Connection, epoch: int) -> None:
+        row = connection.execute(_LATEST, (self.run_id,)).fetchone()
+        if row is None or not may_append(epoch, row[0]) or row[3] is None:
+            raise LeaseLost(
+                code="durable.lease_lost", own=epoch, holder=shown(row[1]) if row is not None else "?"
+            )
+
+    def _check(self, epoch: int) -> sqlite3.Connection:
+        if self._broken is not None:
+            raise self._broken
+        if self._connection is None or epoch != self._epoch:
+            raise LeaseLost(code="durable.lease_lost", own=epoch, holder="?")
+        return self._connection
+
+    def _break(self, operation: str, error: Exception) -> StoreFailure:
+        self._broken = failure(operation, error)
+        return self._broken
+
+    def _renew(self, connection: sqlite3.Connection, now: float) -> None:
+        connection.execute(
+            "UPDATE leases SET expires = ? WHERE run_id = ? AND epoch = ? AND expires IS NOT NULL",
+            (now + LEASE_SECONDS, self.run_id, self._epoch),
+        )
+        self._renewed = now
+
+    def renew(self) -> None:
+        """Put the end of the lease off, from a connection of its own (`STO-6`); the watch calls it."""
+        with _failing("renew"), _connected(self.path) as connection, _transaction(connection):
+            self._renew(connection, self._clock())
+
+    def _watch(self) -> None:
+        # A tool may work for minutes between two appends; the lease must not run out under it.
+        stop = self._stop = threading.Event()
+
+        def watch() -> None:
+            while not stop.wait(RENEW_SECONDS):
+                try:
+                    self.renew()
+                except StoreFailure:
+                    continue  # the next append meets the same trouble, and may end the run
+
+        threading.Thread(target=watch, name="agentl-lease", daemon=True).start()
+
+    # --- notes beside the journal ------------------------------------------------------
+
+    def write_meta(self, meta: Meta, *, sync: bool = False) -> None:
+        """Replace the meta; without ``sync`` the commit does not wait for the disk (`DUR-10`).
+
+        Raises:
+            StoreFailure: it could not be written.
+        """
+        connection = self._check(self._epoch)
+        try:
+            if not sync:
+                connection.execute("PRAGMA synchronous=NORMAL")
+            with _transaction(connection):
+                self._fence(connection, self._epoch)
+                connection.execute(
+                    "INSERT INTO runs VALUES (?, ?) ON CONFLICT (run_id) DO UPDATE SET meta = excluded.meta",
+                    (self.run_id, json.dumps(meta)),
+                )
+            if not sync:
+                connection.execute("PRAGMA synchronous=FULL")
+        except sqlite3.Error as error:
+            raise self._break("write", error) from error
+
+    def refusal(self) -> Mapping[str, Any] | None:
+        """The row of ``refusals``."""
+        with _failing("read"), self._reader() as connection:
+            if connection is None:
+                return None
+            row = connection.execute(
+                "SELECT refusal FROM refusals WHERE run_id = ?", (self.run_id,)
+            ).fetchone()
+        return _json(row[0]) if row else None
+
+    def write_refusal(self, refusal: Mapping[str, Any] | None) -> None:
+        """Replace or remove the row of ``refusals``."""
+        with _failing("write"):
+            connection = self._check(self._epoch)
+            if refusal is None:
+                connection.execute("DELETE FROM refusals WHERE run_id = ?", (self.run_id,))
+            else:
+                connection.execute(
+                    "INSERT INTO refusals VALUES (?, ?) "
+                    "ON CONFLICT (run_id) DO UPDATE SET refusal = excluded.refusal",
+                    (self.run_id, json.dumps(refusal)),
+                )
+
+    # --- letting go --------------------------------------------------------------------
+
+    def release(self, epoch: int) -> None:
+        """Commit what waits and give the lease back.
+
+        Raises:
+            StoreFailure: that could not be written.
+        """
+        connection = self._connection
+        if connection is None or epoch != self._epoch:
+            return
+        try:
+            if self._broken is None:
+                with _transaction(connection):
+                    if self._waiting:
+                        self._fence(connection, epoch)
+                        connection.executemany("INSERT INTO entries VALUES (?, ?, ?)", self._waiting)
+                    connection.execute(_RELEASE, (self.run_id, epoch))
+            elif isinstance(self._broken, LeaseLost):
+                # The run has ended here, so this driver is no longer inside a call.
+                connection.execute(_RELEASE, (self.run_id, epoch))
+        except sqlite3.Error as error:
+            raise self._break("close", error) from error
+        finally:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        connection, self._connection = self._connection, None
+        self._waiting = []
+        if self._stop is not None:
+            self._stop.set()
+            self._stop = None
+        if connection is not None:
+            connection.close()
+
+    def close(self) -> None:
+        """Release the lease if it is still held."""
+        if self._connection is not None:
+            self.release(self._epoch)
+
+
+@contextmanager
+def _failing(operation: str) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise failure(operation, error) from error
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def _connected(path: Path) -> Iterator[sqlite3.Connection]:
+    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[sqlite3.Connection]:
+    with _connected(path) as connection:
+        connection.execute("PRAGMA query_only=ON")
+        yield connection
+
+
+def _has_tables(connection: sqlite3.Connection) -> bool:
+    return bool(connection.execute(_COUNT).fetchone()[0] == 4)
+
+
+def _json(text: Any) -> dict[str, Any] | None:
+    try:
+        data = json.loads(text)
+    except (TypeError, ValueError, RecursionError):
+        return None
+    return data if isinstance(data, dict) else None

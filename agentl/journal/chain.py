@@ -1,0 +1,55 @@
+"""The digest chain of a journal (`DUR-8`, `SEA-2`): the one place that knows its domain.
+
+Unkeyed it shows corruption and naive rewriting; keyed (HMAC-SHA-256) only a holder of the
+key can write an entry that verifies.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Iterable
+from typing import Final
+
+DOMAIN: Final = b"agentl.journal.chain.v1\n"
+KEY_ID_DIGITS: Final = 16
+
+
+class Chain:
+    """A chain that grows: ``head`` is the digest of the last entry, empty before the first."""
+
+    __slots__ = ("_base", "head")
+
+    def __init__(self, key: bytes | None = None, head: str = "") -> None:
+        """Start a chain, or go on after ``head``; with ``key`` every digest is an HMAC of it."""
+        self.head = head
+        # Copying a prepared state costs a fraction of setting up an HMAC for every entry.
+        self._base = hashlib.sha256(DOMAIN) if key is None else hmac.new(key, DOMAIN, hashlib.sha256)
+
+    def add(self, canonical: bytes) -> str:
+        """The digest of the next entry, which becomes the head."""
+        state = self._base.copy()
+        state.update(self.head.encode("ascii"))
+        state.update(canonical)
+        self.head = state.hexdigest()
+        return self.head
+
+
+def empty_head(key: bytes | None = None) -> str:
+    """The head of a journal without entries: the digest of the domain alone (`SEA-2`)."""
+    return (
+        hashlib.sha256(DOMAIN).hexdigest()
+        if key is None
+        else hmac.new(key, DOMAIN, hashlib.sha256).hexdigest()
+    )
+
+
+def chain_of(canonicals: Iterable[bytes], key: bytes | None = None) -> list[str]:
+    """The digests of entries given by their canonical JSON, in order."""
+    chain = Chain(key)
+    return [chain.add(canonical) for canonical in canonicals]
+
+
+def key_id(secret: bytes) -> str:
+    """Which key it is, without telling it: the first 16 digits of its SHA-256 (`SEA-5`)."""
+    return hashlib.sha256(secret).hexdigest()[:KEY_ID_DIGITS]
