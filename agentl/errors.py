@@ -39,11 +39,54 @@ def _rebuild(cls: type[AgentLError], text: str, code: str, values: dict[str, Any
     return error
 
 
-class LexError(AgentLError):
+class SourceError(AgentLError):
+    """A source text that is no program: says where, what stands there and what could (`PER-2`, `PER-3`)."""
+
+    @property
+    def filename(self) -> str:
+        """The file, ``<source>`` for a text without one."""
+        return str(self.values.get("filename", "<source>"))
+
+    @property
+    def line(self) -> int:
+        """The line, from 1."""
+        return int(self.values.get("line", 0))
+
+    @property
+    def column(self) -> int:
+        """The column, from 1, in characters."""
+        return int(self.values.get("column", 0))
+
+    @property
+    def found(self) -> str:
+        """Kind and value of what stands there."""
+        return str(self.values.get("found", ""))
+
+    @property
+    def expected(self) -> tuple[str, ...]:
+        """What could stand there: tokens as written, kinds in capitals, constructs as ``‹name›``."""
+        return tuple(self.values.get("expected", ()))
+
+    def context(self) -> str:
+        """The source line with a caret under the place; empty when there is none."""
+        excerpt = str(self.values.get("excerpt", ""))
+        if not excerpt:
+            return ""
+        before = excerpt[: max(self.column - 1, 0)]
+        return f"{excerpt}\n{''.join(mark if mark == chr(9) else ' ' for mark in before)}^"
+
+    def __str__(self) -> str:
+        if self.text or not self.values.get("line"):
+            return super().__str__()
+        values = {**self.values, "expected": " ".join(self.expected)}
+        return f"{self.filename}:{self.line}: {render(self.code, values)}"
+
+
+class LexError(SourceError):
     """A character sequence that is no token (`LEX-2`, `LEX-6`, `LEX-12`)."""
 
 
-class ParseError(AgentLError):
+class ParseError(SourceError):
     """Tokens that are no program (`PER-1` to `PER-7`)."""
 
 
@@ -89,6 +132,10 @@ class InvalidArguments(NotExecuted):
 
 class PermissionRefused(NotExecuted):
     """The outside world refused permission; nothing was done (`TOL-3`)."""
+
+
+class NotRegistered(NotExecuted, KeyError):
+    """The host has no tool or sub-agent of that name, so nothing was done (`HST-2`, `HST-3`)."""
 
 
 class ActionInDoubt(AgentLError):
