@@ -110,10 +110,11 @@ def truthy(value: Any) -> bool:
 
 def ordinal(value: Any) -> int | None:
     """The rank of a word on the ordinal scale, in any case; ``None`` off the scale (`EVA-4`)."""
-    kind = type(value)
-    if kind is Symbol:
-        return _SCALE.get(value.name.upper())
-    return _SCALE.get(value.upper()) if kind is str else None
+    word = _word(value)
+    if word is None:
+        return None
+    rank = _SCALE.get(word)
+    return _SCALE.get(word.upper()) if rank is None else rank
 
 
 # --- equality (EVA-5) ----------------------------------------------------------------------
@@ -243,23 +244,27 @@ def contains(left: Any, right: Any) -> bool:
 def has_gap(value: Any) -> bool:
     """Whether a list holds, at any depth, an item whose value is not known (`TRI-3`, `TRI-4`)."""
     kind = type(value)
-    if kind is list or kind is tuple or kind is set:
+    if kind in _NESTING:
         return any(has_gap(item) for item in value)
     return value is UNKNOWN or value is UNDEFINED
 
 
 def contains_or_unknown(left: Any, right: Any) -> Truth:
     """``left IN right`` in a guard; ``UNKNOWN`` beside an unknown item or no collection (`TRI-3`)."""
-    if not isinstance(right, (list, tuple, set, frozenset, dict, str)) or has_gap(left) or has_gap(right):
-        return UNKNOWN
     if isinstance(right, str):
-        return contains(left, right)
+        return UNKNOWN if has_gap(left) else contains(left, right)
+    if not isinstance(right, (list, tuple, set, frozenset, dict)) or has_gap(left):
+        return UNKNOWN
     found: Truth = False
-    for item in right:
-        found = kleene_or(found, equal_or_unknown(left, item))
-        if found is True:
-            break
+    for item in right:  # to the end: one unknown item leaves the whole question open
+        if item is UNKNOWN or item is UNDEFINED or (type(item) in _NESTING and has_gap(item)):
+            return UNKNOWN
+        if found is not True:
+            found = kleene_or(found, equal_or_unknown(left, item))
     return found
+
+
+_NESTING: Final = frozenset({list, tuple, set})
 
 
 def equal_or_unknown(left: Any, right: Any) -> Truth:
@@ -267,14 +272,19 @@ def equal_or_unknown(left: Any, right: Any) -> Truth:
     kind, other = type(left), type(right)
     if kind is other and kind in _PLAINLY_COMPARED:
         return bool(left == right)
+    if kind in _WORDS and other in _WORDS:
+        return bool(_word(left) == _word(right))
     if (kind is Decimal and other is float) or (kind is float and other is Decimal):
         return UNKNOWN
-    if has_gap(left) or has_gap(right):
-        return UNKNOWN
     try:
+        if has_gap(left) or has_gap(right):
+            return UNKNOWN
         return equal_or_raise(left, right)
     except Exception:  # noqa: BLE001 - a comparison that raises decides nothing
         return UNKNOWN
+
+
+_WORDS: Final = frozenset({str, Symbol})
 
 
 # --- arithmetic (EVA-8) --------------------------------------------------------------------

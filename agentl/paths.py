@@ -52,7 +52,7 @@ def lookup(store: Mapping[str, Any], path: str) -> tuple[Any, str] | None:
     """A path in one store: the flat key, else the longest flat prefix that descends (`STA-4`)."""
     if path in store:
         return store[path], path
-    if "." in path:
+    if store and "." in path:
         for prefix, segments in splits(path):
             if prefix in store:
                 value = descend(store[prefix], segments)

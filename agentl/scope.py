@@ -2,77 +2,109 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Final
 
-from agentl.labels import UNKNOWN_LABEL, Prov
-from agentl.paths import MISS, Found, descend, splits
+from agentl.labels import RUNTIME_LABEL, UNKNOWN_LABEL, Prov, join
+from agentl.paths import MISS, Found, lookup
 from agentl.state import State
-from agentl.values import UNDEFINED
+from agentl.values import UNDEFINED, Symbol
+
+CONTROL: Final = "$control"
+"""The entry of a request's provenance that holds the label of the decisions it stands under (`TOL-1`)."""
+
+_RUNTIME_FACTS: Final = ("action.tool", "action.risk", "action.origin")
+
+
+@lru_cache(maxsize=1024)
+def _symbol(name: str) -> Symbol:
+    return Symbol(name)
 
 
 class Scope:
-    """A state with the entries of one judged action laid over its locals (`POL-4`, `POL-5`).
+    """A state with one judged action over its locals; nothing is copied, nothing is changed.
 
-    Nothing is copied: the entries are looked up first, then the state's own locals. A name in
-    ``exact`` (a bare argument name) answers for itself only; the parts of an argument are read
-    as ``action.args.<k>…``, and ``<k>.x`` keeps its ordinary resolution.
+    ``action.tool``, ``.risk``, ``.origin``, ``.confidence`` and ``.args.<k>…`` answer for the action.
+    A bare argument name answers for exactly that name and hides a homonymous value; ``<k>.x``
+    keeps its ordinary resolution (`POL-4`). Labels are those of the proposal (`POL-5`).
     """
 
-    __slots__ = ("action_label", "entries", "entry_labels", "exact", "state")
+    __slots__ = ("arguments", "confidence", "origin", "provenance", "risk", "state", "tool")
 
     def __init__(
         self,
         state: State,
-        entries: dict[str, Any],
-        labels: dict[str, Prov],
-        exact: frozenset[str],
-        action: Prov,
+        tool: str,
+        arguments: Mapping[str, Any],
+        provenance: Mapping[str, Prov | None],
+        risk: str,
+        origin: str,
+        confidence: Any,
     ) -> None:
         self.state = state
-        self.entries = entries
-        self.entry_labels = labels
-        self.exact = exact
-        self.action_label = action
+        self.tool = tool
+        self.arguments = arguments
+        self.provenance = provenance
+        self.risk = risk
+        self.origin = origin
+        self.confidence = confidence
+
+    def _of_action(self, path: str) -> Found | None:
+        """What the action itself answers; ``None`` leaves the path to the state."""
+        if path[:7] == "action.":
+            if path[:12] == "action.args.":
+                hit = lookup(self.arguments, path[12:])
+                return None if hit is None else Found(hit[0], "argument", hit[1])
+            if path in _RUNTIME_FACTS:
+                return Found(_symbol(getattr(self, path[7:])), "action", path)
+            return Found(self.confidence, "action", path) if path == "action.confidence" else None
+        value = self.arguments.get(path, MISS)
+        if value is not MISS:
+            return Found(value, "argument", path)
+        if path == "confidence":
+            state = self.state
+            if path not in state.locals and path not in state.beliefs and path not in state.world:
+                return Found(self.confidence, "action", path)
+        return None
 
     def find(self, path: str) -> Found | None:
-        """As ``State.find``, with the action's entries among the locals."""
-        entries = self.entries
-        if path in entries:
-            return Found(entries[path], "action", path)
-        local = self.state.locals
-        if path in local:
-            return Found(local[path], "locals", path)
-        if "." in path:
-            for prefix, segments in splits(path):
-                if prefix in entries and prefix not in self.exact:
-                    held, store = entries[prefix], "action"
-                elif prefix in local:
-                    held, store = local[prefix], "locals"
-                else:
-                    continue
-                value = descend(held, segments)
-                if value is not MISS:
-                    return Found(value, store, prefix)
-        return self.state.find_below_locals(path)
+        """As ``State.find``; the action answers first."""
+        return self._of_action(path) or self.state.find(path)
 
     def get(self, path: str) -> Any:
         """As ``State.get``."""
-        value = self.entries.get(path, MISS)
-        if value is not MISS:
-            return value
-        found = self.find(path)
-        return UNDEFINED if found is None else found[0]
+        if path[:7] != "action.":
+            value = self.arguments.get(path, MISS)
+            if value is not MISS:
+                return value
+            if path != "confidence":
+                return self.state.get(path)
+        found = self._of_action(path)
+        return self.state.get(path) if found is None else found.value
 
     def get_labeled(self, path: str) -> tuple[Any, Prov]:
         """As ``State.get_labeled``."""
         found = self.find(path)
-        return (UNDEFINED, UNKNOWN_LABEL) if found is None else (found[0], self.label_of(found))
+        return (UNDEFINED, UNKNOWN_LABEL) if found is None else (found.value, self.label_of(found))
 
     def label_of(self, found: Found) -> Prov:
-        """As ``State.label_of``."""
+        """As ``State.label_of``; an argument carries its label of the proposal (`POL-5`)."""
+        if found.store == "argument":
+            return self.provenance.get(found.key) or UNKNOWN_LABEL
         if found.store == "action":
-            return self.entry_labels.get(found.key, UNKNOWN_LABEL)
+            return RUNTIME_LABEL if found.key in _RUNTIME_FACTS else UNKNOWN_LABEL
         return self.state.label_of(found)
+
+    @property
+    def action_label(self) -> Prov:
+        """The label of the whole action: its control label and those of all arguments (`POL-5`)."""
+        provenance = self.provenance
+        return join(provenance.get(CONTROL), *[provenance.get(name) for name in self.arguments])
+
+    def argument(self, name: str, otherwise: Any) -> Any:
+        """The argument of that bare name, else ``otherwise``: an argument always answers (`POL-4`)."""
+        return self.arguments.get(name, otherwise)
 
     def confidence_of(self, path: str) -> float | None:
         """As ``State.confidence_of``."""

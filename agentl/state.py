@@ -150,9 +150,14 @@ class State:
 
     def get(self, path: str) -> Any:
         """The value of a path, or ``UNDEFINED`` (`STA-3`)."""
+        # The first steps of ``find`` for a flat key, without building its answer: guards read often.
         value = self.locals.get(path, MISS)
         if value is not MISS:
             return value
+        if not self.locals and path not in self.beliefs and path[:7] != "SHARED.":
+            value = self.world.get(path, MISS)
+            if value is not MISS:
+                return value
         found = self.find(path)
         return UNDEFINED if found is None else found[0]
 
@@ -174,6 +179,15 @@ class State:
             empty = NONE if not self.memory["SHARED"].get(key) else UNKNOWN_LABEL
             return SHARED_LABEL | self.labels.get((store, key), empty)
         return self.labels.get((store, key), UNKNOWN_LABEL)
+
+    def argument(self, name: str, otherwise: Any) -> Any:  # noqa: ARG002 - the scope of an action has some
+        """An argument of the action under judgement; a state alone judges none."""
+        return otherwise
+
+    @property
+    def action_label(self) -> Prov | None:
+        """The label of the whole action under judgement; a state alone judges none (`PRV-7`)."""
+        return None
 
     def confidence_of(self, path: str) -> float | None:
         """The confidence of a believed path, ``None`` when it is not believed (`EVA-10`)."""
