@@ -153,4 +153,38 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "l'hôte n'a pas de réconciliateur pour `{name}` ; enregistrez-le avec host.reconciler",
         "the host has no reconciler for `{name}`; register it with host.reconciler",
     ),
+    "kernel.encoding": (
+        "forme de journal illisible à l'endroit {place} ({type}) ; le journal a été écrit ou modifié par "
+        "autre chose que ce programme : ne le reprenez pas",
+        "unreadable journal form at {place} ({type}); the journal was written or changed by something "
+        "else than this program: do not resume it",
+    ),
+    "pol.never": (
+        "interdit par NEVER {target} (ligne {line})",
+        "forbidden by NEVER {target} (line {line})",
+    ),
+    "pol.deny": (
+        "refusé par DENY {target} (ligne {line})",
+        "refused by DENY {target} (line {line})",
+    ),
+    "pol.no_allow": (
+        "aucune règle ALLOW n'est vraie pour {name}",
+        "no ALLOW rule is true for {name}",
+    ),
+    "pol.default_deny": (
+        "aucune règle ALLOW ne vise {name} et le défaut est DENY",
+        "no ALLOW rule targets {name} and the default is DENY",
+    ),
+    "pol.approval": (
+        "approbation requise (ligne {line})",
+        "approval required (line {line})",
+    ),
+    "pol.allowed": ("autorisé par la politique", "allowed by the policy"),
+    "tri.true": ("vrai", "true"),
+    "tri.false": ("faux", "false"),
+    "tri.unknown": ("inconnu", "unknown"),
+    "prov.source": (
+        "`{source}` n'est pas une source de provenance ; utilisez une des constantes de agentl.kernel.provenance",
+        "`{source}` is not a source of provenance; use one of the constants of agentl.kernel.provenance",
+    ),
 }

@@ -97,7 +97,10 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "{path} is mute, last value kept: {value}",
     ),
     "sensor.stale.detail": ("âge : {age} tick(s)", "age: {age} tick(s)"),
-    "sensor.degraded": ("{path} est muet, valeur de repli : {value}", "{path} is mute, fallback used: {value}"),
+    "sensor.degraded": (
+        "{path} est muet, valeur de repli : {value}",
+        "{path} is mute, fallback used: {value}",
+    ),
     "sensor.degraded.detail": ("déclarée, non mesurée", "declared, not measured"),
     "sensor.escalated": ("{path} est muet, l'opérateur est prévenu", "{path} is mute, the operator is asked"),
     "sensor.escalated.detail": ("ON UNKNOWN ESCALATE", "ON UNKNOWN ESCALATE"),
@@ -198,14 +201,20 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "tool.arguments.detail": ("{error}", "{error}"),
     "tool.undeclared": ("outil {tool} non déclaré", "tool {tool} is not declared"),
     "tool.undeclared.detail": ("il n'existe pas pour le runtime", "it does not exist for the runtime"),
-    "tool.skipped": ("{tool} non appelé : REQUIRES n'est plus vrai", "{tool} skipped: REQUIRES no longer holds"),
+    "tool.skipped": (
+        "{tool} non appelé : REQUIRES n'est plus vrai",
+        "{tool} skipped: REQUIRES no longer holds",
+    ),
     "tool.circuit_open": ("{action} non tentée : circuit ouvert", "{action} not tried: circuit open"),
     "tool.circuit_open.detail": (
         "{failures} échec(s), prochain essai dans {ticks} tick(s)",
         "{failures} failure(s), next try in {ticks} tick(s)",
     ),
     "tool.failed": ("{tool} a échoué", "{tool} failed"),
-    "tool.failed.detail": ("{error}, {failures} échec(s) de suite", "{error}, {failures} failure(s) in a row"),
+    "tool.failed.detail": (
+        "{error}, {failures} échec(s) de suite",
+        "{error}, {failures} failure(s) in a row",
+    ),
     "tool.in_doubt": ("l'effet de {tool} est indéterminé", "the effect of {tool} is in doubt"),
     "tool.in_doubt.detail": ("{action_id}", "{action_id}"),
     "tool.settled": ("{tool} ({action_id}) : doute levé", "{tool} ({action_id}): doubt settled"),
@@ -217,26 +226,31 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "tool.output_ignored": ("{tool} : aucune sortie déclarée", "{tool}: no output declared"),
     "tool.output_ignored.detail": ("{keys}", "{keys}"),
     "output.not_dictionary": (
-        "un dictionnaire est attendu, reçu {type} ; l'effet est indéterminé, rien n'est lié",
-        "a dictionary is wanted, got {type}; the effect is in doubt, nothing is bound",
+        "un dictionnaire est attendu, reçu {type} ; {consequence}",
+        "a dictionary is wanted, got {type}; {consequence}",
     ),
     "output.missing": (
-        "la clé {key} manque ; l'effet est indéterminé, rien n'est lié",
-        "key {key} is missing; the effect is in doubt, nothing is bound",
+        "la clé {key} manque ; {consequence}",
+        "key {key} is missing; {consequence}",
     ),
     "output.type": (
-        "{key} doit être {wanted}, reçu {type} ; l'effet est indéterminé, rien n'est lié",
-        "{key} must be {wanted}, got {type}; the effect is in doubt, nothing is bound",
+        "{key} doit être {wanted}, reçu {type} ; {consequence}",
+        "{key} must be {wanted}, got {type}; {consequence}",
     ),
     "output.not_finite": (
-        "{key} n'est pas un nombre fini ({value}) ; l'effet est indéterminé, rien n'est lié",
-        "{key} is not a finite number ({value}); the effect is in doubt, nothing is bound",
+        "{key} n'est pas un nombre fini ({value}) ; {consequence}",
+        "{key} is not a finite number ({value}); {consequence}",
     ),
     "output.opaque": (
-        "le résultat contient une valeur sans forme enregistrable ({type}) ; l'effet est indéterminé, rien n'est lié",
-        "the result holds a value that cannot be stored ({type}); the effect is in doubt, nothing is bound",
+        "le résultat contient une valeur sans forme enregistrable ({type}) ; {consequence}",
+        "the result holds a value that cannot be stored ({type}); {consequence}",
     ),
-    "tool.output_error": ("la sortie ne tient pas le contrat", "the output breaks the contract"),
+    "output.in_doubt": (
+        "l'effet est indéterminé, rien n'est lié",
+        "the effect is in doubt, nothing is bound",
+    ),
+    "output.failed": ("l'appel a échoué, rien n'est lié", "the call failed, nothing is bound"),
+    "output.settled": ("le doute est levé, rien n'est lié", "the doubt is settled, nothing is bound"),
     # --- verification, assignment, loops ---
     "verify.ok": ("{label}", "{label}"),
     "verify.fail": ("{label}", "{label}"),
@@ -246,7 +260,10 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "stm.set_failed.detail": ("{error}", "{error}"),
     "stm.set_refused": ("SET {path} refusé, rien n'est écrit", "SET {path} refused, nothing is written"),
     "stm.set_reserved": ("racine réservée au runtime", "root reserved for the runtime"),
-    "stm.set_observed": ("chemin observé : seuls les capteurs l'écrivent", "observed path: only sensors write it"),
+    "stm.set_observed": (
+        "chemin observé : seuls les capteurs l'écrivent",
+        "observed path: only sensors write it",
+    ),
     "state.reserved": (
         "{path} est sous une racine réservée, rien n'est écrit",
         "{path} is under a reserved root, nothing is written",
@@ -275,6 +292,7 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     # --- people ---
     "ask.question": ("{who} : {question}", "{who} : {question}"),
     "ask.question.detail": ("{reason}", "{reason}"),
+    "text.none": ("", ""),
     "ask.answer": ("réponse : {answer}", "answer: {answer}"),
     "ask.answer.detail": ("{who}", "{who}"),
     "ask.unreachable": ("aucun opérateur joignable", "no operator can be reached"),
@@ -292,7 +310,10 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "delegate.done": ("{agent} → {produced}", "{agent} → {produced}"),
     "delegate.failed": ("le sous-agent {agent} a échoué", "sub-agent {agent} failed"),
     "delegate.failed.detail": ("{error}", "{error}"),
-    "delegate.unregistered": ("le sous-agent {agent} n'est pas enregistré", "sub-agent {agent} is not registered"),
+    "delegate.unregistered": (
+        "le sous-agent {agent} n'est pas enregistré",
+        "sub-agent {agent} is not registered",
+    ),
     "delegate.malformed": (
         "le sous-agent {agent} n'a pas rendu de dictionnaire",
         "sub-agent {agent} answered no dictionary",
@@ -319,7 +340,10 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "llm.not_finite": ("{field} n'est pas un nombre fini", "{field} is not a finite number"),
     "llm.not_finite.detail": ("{value} hors de {domain} → {became}", "{value} not in {domain} → {became}"),
     "llm.plan": ("plan choisi : {plan}", "plan chosen: {plan}"),
-    "llm.unknown_plan": ("plan inconnu nommé par le modèle : {plan}", "unknown plan named by the model: {plan}"),
+    "llm.unknown_plan": (
+        "plan inconnu nommé par le modèle : {plan}",
+        "unknown plan named by the model: {plan}",
+    ),
     "llm.withheld": ("{path} retenu", "{path} withheld"),
     "llm.withheld.detail": ("NEVER SEND", "NEVER SEND"),
     # --- memory ---
@@ -328,5 +352,50 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "shared.conflict": (
         "{key} a été écrite par un autre agent depuis la dernière écriture",
         "{key} was written by another agent since the last write",
+    ),
+    "eval.unresolved": ("`{path}` n'a pas de valeur", "`{path}` has no value"),
+    "eval.undefined": (
+        "`{operator}` : un côté n'a pas de valeur (ligne {line})",
+        "`{operator}`: a side has no value (line {line})",
+    ),
+    "eval.unorderable": (
+        "{left} {operator} {right} : ces valeurs ne s'ordonnent pas",
+        "{left} {operator} {right}: these values have no order",
+    ),
+    "eval.unanswered": (
+        "{function}({path}) : rien n'est connu de `{path}`",
+        "{function}({path}): nothing is known about `{path}`",
+    ),
+    "eval.not_numeric": (
+        "{value} n'est pas un nombre (ligne {line}) ; calculez sur des nombres",
+        "{value} is not a number (line {line}); calculate with numbers",
+    ),
+    "eval.decimal_float": (
+        "{left} et {right} : un décimal ne se mêle pas à un flottant (ligne {line}) ; convertissez l'un des deux",
+        "{left} and {right}: a decimal does not mix with a float (line {line}); convert one of them",
+    ),
+    "eval.overflow": (
+        "`{operator}` : le résultat n'a pas de forme exacte ou finie (ligne {line}) ; réduisez les opérandes",
+        "`{operator}`: the result has no exact or finite form (line {line}); use smaller operands",
+    ),
+    "eval.arguments": (
+        "{function} : arguments inattendus (ligne {line}) ; voir spec/logic.md, EVA-10",
+        "{function}: unexpected arguments (line {line}); see spec/logic.md, EVA-10",
+    ),
+    "eval.path_argument": (
+        "{function} attend un chemin (ligne {line}) ; donnez le nom d'une valeur",
+        "{function} takes a path (line {line}); give the name of a value",
+    ),
+    "eval.attested_action": (
+        "ATTESTED ne s'applique pas à `action` (ligne {line}) ; nommez un argument",
+        "ATTESTED does not apply to `action` (line {line}); name an argument",
+    ),
+    "eval.impure": (
+        "{function} ne peut pas être appelé dans une expression (ligne {line}) ; appelez l'outil dans un plan",
+        "{function} cannot be called in an expression (line {line}); call the tool in a plan",
+    ),
+    "eval.no_expression": (
+        "{type} n'est pas une expression (ligne {line}) ; construisez l'arbre avec les nœuds d'expression",
+        "{type} is not an expression (line {line}); build the tree from expression nodes",
     ),
 }
