@@ -12,9 +12,10 @@ from typing import Any, Final
 from agentl.errors import AgentLError, InvalidArguments
 from agentl.language.nodes import ToolDecl
 from agentl.messages import fmt
-from agentl.values import Symbol, canonical_bytes
+from agentl.values import Symbol, canonical_bytes, plain_copy
 
 _ACTION_DOMAIN: Final = b"agentl.action.v1\n"
+_KIND_FRAMES: Final = {kind: b"%d:%b" % (len(kind), kind.encode()) for kind in ("invoke", "delegate")}
 _KEY_DOMAIN: Final = b"agentl.idempotency.v1\n"
 
 
@@ -52,13 +53,28 @@ def action_digest(kind: str, target: str, args: Mapping[str, Any]) -> str:
     Raises:
         DataModelError: a value has no canonical form (`msg:kernel.data_model`).
     """
-    return sha256(_ACTION_DOMAIN + canonical_bytes((kind, target, args))).hexdigest()
+    name = target.encode("utf-8", "surrogatepass")
+    frame = b"%b%b%d:%b%b" % (_ACTION_DOMAIN, _KIND_FRAMES[kind], len(name), name, canonical_bytes(args))
+    return sha256(frame).hexdigest()
 
 
 def idempotency_key(run_id: str, agent: str, seq: int, digest: str) -> str:
     """32 hex digits: the same on every resume, another one for every action of a run (`KRN-10`)."""
-    framed = "".join(f"{len(part.encode())}:{part}" for part in (run_id, agent, str(seq), digest))
-    return sha256(_KEY_DOMAIN + framed.encode()).hexdigest()[:32]
+    return key_maker(run_id, agent)(seq, digest)
+
+
+def key_maker(run_id: str, agent: str) -> Callable[[int, str], str]:
+    """``idempotency_key`` for one run and agent, whose part of the frame is digested once."""
+    run, name = run_id.encode("utf-8", "surrogatepass"), agent.encode("utf-8", "surrogatepass")
+    begun = sha256(b"%b%d:%b%d:%b" % (_KEY_DOMAIN, len(run), run, len(name), name))
+
+    def key(seq: int, digest: str) -> str:
+        count = b"%d" % seq
+        whole = begun.copy()
+        whole.update(b"%d:%b%d:%b" % (len(count), count, len(digest), digest.encode()))
+        return whole.hexdigest()[:32]
+
+    return key
 
 
 def action_from_tool(
@@ -82,26 +98,6 @@ def action_from_tool(
 
 _TRUE_WORDS: Final = ("yes", "true", "on")
 _FALSE_WORDS: Final = ("no", "false", "off")
-
-
-def coerce_inputs(tool: ToolDecl, args: dict[str, Any]) -> None:
-    """Turn symbols and strings into what INPUT declares, in place; nothing else is converted (`KRN-6`)."""
-    for name, declared in tool.inputs:
-        if name not in args:
-            continue
-        value = args[name]
-        wanted = declared.lower()
-        if isinstance(value, Symbol):
-            if wanted == "string":
-                args[name] = str(value)
-            elif wanted in ("bool", "boolean"):
-                word = str(value).lower()
-                if word in _TRUE_WORDS:
-                    args[name] = True
-                elif word in _FALSE_WORDS:
-                    args[name] = False
-        elif wanted == "symbol" and type(value) is str:
-            args[name] = Symbol(value)
 
 
 def _is_integer(value: Any) -> bool:
@@ -131,6 +127,7 @@ _CHECKS: Final[dict[str, Callable[[Any], bool]]] = {
     "list": lambda value: isinstance(value, list | tuple),
 }
 _NUMERIC: Final = ("number", "float", "int")
+_COERCED: Final = ("string", "symbol", "bool", "boolean")
 
 
 def _is_finite(value: Any) -> bool:
@@ -152,6 +149,64 @@ def type_violation(value: Any, declared: str) -> str | None:
     return None
 
 
+class InputContract:
+    """The INPUT of one tool, read once: coercion (`KRN-6`), then the check (`KRN-7`)."""
+
+    __slots__ = ("_checks", "_coercions", "_count", "_tool")
+
+    def __init__(self, tool: ToolDecl) -> None:
+        self._tool = tool
+        wanted = [(name, declared, declared.lower()) for name, declared in tool.inputs]
+        self._coercions = [(name, low) for name, _, low in wanted if low in _COERCED]
+        self._checks = [(name, declared, _CHECKS.get(low), low in _NUMERIC) for name, declared, low in wanted]
+        self._count = len({name for name, _ in tool.inputs})
+
+    def coerce(self, args: dict[str, Any]) -> None:
+        """Turn symbols and strings into what INPUT declares, in place; nothing else is converted."""
+        for name, wanted in self._coercions:
+            value = args.get(name)
+            kind = type(value)
+            if kind is Symbol:
+                if wanted == "string":
+                    args[name] = value.name
+                elif wanted != "symbol":
+                    word = value.name.lower()
+                    if word in _TRUE_WORDS:
+                        args[name] = True
+                    elif word in _FALSE_WORDS:
+                        args[name] = False
+            elif kind is str and wanted == "symbol":
+                args[name] = Symbol(value)
+
+    def breach(self, args: Mapping[str, Any]) -> InvalidArguments | None:
+        """The first breach, or ``None``."""
+        for name, declared, check, numeric in self._checks:
+            if name not in args:
+                return InvalidArguments(code="kernel.input_missing", parameter=name, type=declared)
+            if check is None:
+                continue
+            value = args[name]
+            if not check(value):
+                received = type(value).__name__
+                return InvalidArguments(
+                    code="kernel.input_type", parameter=name, type=declared, received=received
+                )
+            if numeric and type(value) is not int and not _is_finite(value):
+                return InvalidArguments(
+                    code="kernel.input_finite", parameter=name, type=declared, value=value
+                )
+        if self._count and len(args) > self._count:
+            declared_names = [name for name, _ in self._tool.inputs]
+            extra = [name for name in args if name not in declared_names]
+            return InvalidArguments(code="kernel.input_unknown", keys=", ".join(extra))
+        return None
+
+
+def coerce_inputs(tool: ToolDecl, args: dict[str, Any]) -> None:
+    """Turn symbols and strings into what INPUT declares, in place; nothing else is converted (`KRN-6`)."""
+    InputContract(tool).coerce(args)
+
+
 def typecheck(tool: ToolDecl, args: Mapping[str, Any]) -> AgentLError | None:
     """The first breach of the INPUT contract, or ``None`` (`KRN-7`).
 
@@ -159,32 +214,35 @@ def typecheck(tool: ToolDecl, args: Mapping[str, Any]) -> AgentLError | None:
         An ``InvalidArguments`` error with code ``kernel.input_missing``, ``.input_type``,
         ``.input_finite`` or ``.input_unknown``; it is given back, not raised.
     """
-    if not tool.inputs:
-        return None
-    for name, declared in tool.inputs:
-        if name not in args:
-            return InvalidArguments(code="kernel.input_missing", parameter=name, type=declared)
-        value = args[name]
-        breach = type_violation(value, declared)
-        if breach == "type":
-            return InvalidArguments(
-                code="kernel.input_type", parameter=name, type=declared, received=type(value).__name__
-            )
-        if breach == "finite":
-            return InvalidArguments(code="kernel.input_finite", parameter=name, type=declared, value=value)
-    if len(args) > len(tool.inputs):
-        declared_names = {name for name, _ in tool.inputs}
-        extra = [name for name in args if name not in declared_names]
-        return InvalidArguments(code="kernel.input_unknown", keys=", ".join(extra))
-    return None
+    return InputContract(tool).breach(args)
+
+
+_SCALARS: Final = frozenset({str, int, float, bool, type(None), Symbol})
+
+
+def isolated(args: Any) -> Any:
+    """``plain_copy`` of arguments, at the price of one flat copy where they are flat (`KRN-3`).
+
+    Raises:
+        DataModelError: a value is outside the data model.
+    """
+    if type(args) is dict:
+        for name, value in args.items():
+            if type(value) not in _SCALARS or type(name) is not str:
+                return plain_copy(args)
+        return args.copy()
+    return plain_copy(args)
 
 
 __all__ = [
     "ActionRequest",
+    "InputContract",
     "action_digest",
     "action_from_tool",
     "coerce_inputs",
     "idempotency_key",
+    "isolated",
+    "key_maker",
     "type_violation",
     "typecheck",
 ]

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from agentl.errors import ActionInDoubt, InvalidArguments, NotExecuted, PermissionRefused, PermitError
 from agentl.kernel import protocol
+from agentl.kernel.action import isolated
 from agentl.kernel.permit import (
     ActionContext,
     ExecutionPermit,
@@ -40,7 +41,7 @@ _CLASSIFIED: Final = {
     "failed": Finding.NOTHING_DONE,
     "in_doubt": Finding.CALLED_OFF,
 }
-_PLAIN: Final = (str, int, bool, type(None), Symbol)
+_PLAIN: Final = frozenset({str, int, bool, type(None), Symbol})
 
 
 def normalised(value: Any) -> Any:
@@ -64,7 +65,7 @@ def call_host(held: Held, args: Mapping[str, Any], host: Any) -> Any:
         PermitError: the arguments are no longer what was judged. Whatever the target raises passes.
     """
     try:
-        own = plain_copy(args)
+        own = isolated(args)
     except DataModelError as problem:
         raise PermitError(code="permit.arguments", kind=held.kind, target=held.target) from problem
     if held.kind == "invoke":

@@ -15,11 +15,11 @@ from agentl.errors import AgentLError, InvalidArguments, PermitError, PolicyViol
 from agentl.kernel import execution, protocol
 from agentl.kernel.action import (
     ActionRequest,
+    InputContract,
     action_digest,
     action_from_tool,
-    coerce_inputs,
-    idempotency_key,
-    typecheck,
+    isolated,
+    key_maker,
 )
 from agentl.kernel.approval import ApprovalRecord, approval_record, record_answer
 from agentl.kernel.control import CONTROL_KEY, Control, arguments, given_labels
@@ -33,7 +33,7 @@ from agentl.labels import UNKNOWN_LABEL, Prov
 from agentl.language.nodes import Agent, CallExpr, Program, ToolDecl
 from agentl.messages import render
 from agentl.state import State
-from agentl.values import DataModelError, plain_copy
+from agentl.values import DataModelError
 
 _JUDGEMENTS: Final = {judgement.value: judgement for judgement in Judgement}
 
@@ -118,7 +118,10 @@ class Kernel:
         self.control = Control()
         self.clock: Callable[[], datetime] | None = None
         self.stats = {"permits": 0, "unpresented": 0}
-        self._tools: dict[str, ToolDecl] = {tool.name: tool for tool in agent.tools}
+        self._tools: dict[str, tuple[ToolDecl, InputContract]] = {
+            tool.name: (tool, InputContract(tool)) for tool in agent.tools if is_plain_name(tool.name)
+        }
+        self._key = key_maker(run_id, agent.name)
         self._ledger = Ledger(f"{run_id}:{agent.name}")
         self._doubts = Doubts()
         self._tick = 0
@@ -155,11 +158,12 @@ class Kernel:
 
         ``args`` is coerced in place. The error is given back, not raised.
         """
-        tool = self._tools.get(name)
-        if tool is None or not is_plain_name(name):
+        declared = self._tools.get(name)
+        if declared is None:
             return None, PolicyViolation(code="kernel.undeclared", name=name)
-        coerce_inputs(tool, args)
-        problem = typecheck(tool, args)
+        tool, contract = declared
+        contract.coerce(args)
+        problem = contract.breach(args)
         if problem is not None:
             return None, problem
         return action_from_tool(tool, args, origin, confidence, self._provenance(provenance)), None
@@ -175,14 +179,15 @@ class Kernel:
         if not is_plain_name(name):
             return None, PolicyViolation(code="kernel.undeclared", name=name)
         labels = self._provenance(provenance)
-        tool = self._tools.get(name)
-        if tool is None:
+        declared = self._tools.get(name)
+        if declared is None:
             request = ActionRequest(
                 name, args, self.UNDECLARED_DELEGATE_RISK, [], "delegate", confidence, labels
             )
             return request, None
-        coerce_inputs(tool, args)
-        problem = typecheck(tool, args)
+        tool, contract = declared
+        contract.coerce(args)
+        problem = contract.breach(args)
         if problem is not None:
             return None, problem
         return action_from_tool(tool, args, "delegate", confidence, labels), None
@@ -252,7 +257,7 @@ class Kernel:
             frozen.args,
             digest,
             action_id,
-            idempotency_key(self.run_id, self.agent.name, seq, digest),
+            self._key(seq, digest),
             self.policy_digest,
             record is not None,
             frozen,
@@ -266,7 +271,7 @@ class Kernel:
             target = request.tool
             if type(target) is not str or kind not in ("invoke", "delegate"):
                 raise _Stop("isolation", "kernel.isolation", type=type(target).__name__, message=str(kind))
-            args = plain_copy(request.args)
+            args = isolated(request.args)
             if type(args) is not dict:
                 raise DataModelError(".", type(args).__name__)
             risk, side_effects = self._declared(target, kind)
@@ -289,9 +294,9 @@ class Kernel:
 
     def _declared(self, target: str, kind: str) -> tuple[str, list[str]]:
         """Risk and side effects as declared; a caller's words about them do not count (`POL-7`, `KRN-8`)."""
-        tool = self._tools.get(target)
-        if tool is not None:
-            return tool.risk, list(tool.side_effects)
+        declared = self._tools.get(target)
+        if declared is not None:
+            return declared[0].risk, list(declared[0].side_effects)
         return (self.UNDECLARED_DELEGATE_RISK if kind == "delegate" else self.UNDECLARED_TOOL_RISK), []
 
     def _judge(self, frozen: ActionRequest, state: State) -> tuple[PolicyDecision, Judgement]:
@@ -322,7 +327,7 @@ class Kernel:
         try:
             shown = ActionRequest(
                 frozen.tool,
-                plain_copy(frozen.args),
+                isolated(frozen.args),
                 frozen.risk,
                 list(frozen.side_effects),
                 frozen.origin,
