@@ -1,0 +1,77 @@
+"""R22: an approval that was given is honoured after a restart, whatever else is different there."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+
+from agentl import Host, messages
+from tests.field_reports.kit import Kill, Ledger, Place, drive, in_child
+
+PROGRAM = """
+AGENT APPROVED {
+  TOOL transfer { INPUT { amount: Number } }
+  POLICY { DEFAULT ALLOW  REQUIRE APPROVAL FOR transfer }
+  PLAN pay WHEN tools.transfer.calls == 0 { transfer(amount: 10) }
+}
+"""
+
+
+def world(ledger: Ledger, asked: Ledger, answer: Any = True, **attributes: Any) -> Host:
+    host = Host()
+    for name, value in attributes.items():
+        setattr(host, name, value)
+
+    @host.tool("transfer", idempotent=True)
+    def transfer(amount: float) -> dict[str, str]:
+        ledger.add("transfer", amount=amount)
+        return {}
+
+    def ask(request: Any) -> Any:
+        asked.add("asked", amount=request.args["amount"])
+        return answer
+
+    host.approver = ask
+    return host
+
+
+@pytest.mark.real_kill
+@pytest.mark.parametrize(
+    "kill", [Kill("after", "approve"), Kill("before", "intent"), Kill("after", "intent")]
+)
+@pytest.mark.parametrize(
+    "context", ["same", "language", "folder", "options", "attributes", "refusing approver"]
+)
+def test_the_answer_is_kept_and_the_tool_runs_once(
+    place: Place, ledger: Ledger, tmp_path: Any, kill: Kill, context: str
+) -> None:
+    """APR-6, RES-4: asked once, recorded, run once; nothing outside the action changes the binding."""
+    asked = Ledger(tmp_path / "asked.jsonl")
+    assert in_child(lambda: drive(place, PROGRAM, world(ledger, asked), kill=kill)).killed
+    assert len(asked.rows()) == 1
+    assert ledger.rows() == []
+
+    def resume() -> str:
+        attributes: dict[str, Any] = {}
+        options: dict[str, Any] = {}
+        if context == "language":
+            messages.set_language("en")
+        elif context == "folder":
+            os.chdir(tmp_path)
+        elif context == "options":
+            options = {"tool_breaker": 7, "tool_cooldown": 9}
+        elif context == "attributes":
+            attributes = {"trace_sink": lambda _event: None, "worker": "w-2"}
+        answer = context != "refusing approver"
+        return drive(place, PROGRAM, world(ledger, asked, answer, **attributes), **options).status
+
+    assert in_child(resume).ok() == "completed"
+    assert len(asked.rows()) == 1, "not asked again"
+    assert len(ledger.rows()) == 1
+    records = place.of_kind("approve")
+    assert len(records) == 1
+    assert records[0]["value"]["answer"] == "approved" or ["answer", "approved"] in records[0]["value"].get(
+        "$dict", []
+    )

@@ -1,0 +1,87 @@
+"""R26: silence, an unreachable approver and an unknown word are not a yes, and are not recorded as one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from agentl import Host
+from agentl.kernel import Approval
+from tests.field_reports.kit import Ledger, Place, drive
+
+PROGRAM = """
+AGENT SILENT {
+  TOOL transfer { INPUT { amount: Number } }
+  POLICY { DEFAULT ALLOW  REQUIRE APPROVAL FOR transfer }
+  PLAN pay WHEN tools.transfer.calls == 0 { transfer(amount: 10) }
+}
+"""
+
+
+def raising(error: BaseException) -> Any:
+    def approver(_request: Any) -> Any:
+        raise error
+
+    return approver
+
+
+class Odd:
+    """Equal to everything, true, and printing as a yes."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return 1
+
+    def __str__(self) -> str:
+        return "yes"
+
+
+APPROVERS: dict[str, Any] = {
+    "none declared": None,
+    "no answer": lambda _request: None,
+    "time-out": raising(TimeoutError("no answer in time")),
+    "unreachable": raising(ConnectionError("no route")),
+    "broken": raising(ValueError("yes")),
+    "expired": lambda _request: "expired",
+    "expired record": lambda _request: Approval("expired", by="clock"),
+    "unknown word": lambda _request: "sure, go ahead",
+    "the number one": lambda _request: 1,
+    "a mapping": lambda _request: {"approved": True},
+    "a list": lambda _request: [True],
+    "an odd object": lambda _request: Odd(),
+    "nothing in a record": lambda _request: Approval(None),
+    "empty text": lambda _request: "",
+    "bytes": lambda _request: b"yes",
+}
+
+
+def answer_of(entry: dict[str, Any]) -> str:
+    value = entry["value"]
+    return str(dict(value["$dict"])["answer"] if "$dict" in value else value["answer"])
+
+
+@pytest.mark.parametrize("who", APPROVERS)
+def test_no_answer_is_no_approval(place: Place, ledger: Ledger, who: str) -> None:
+    """APR-1, APR-2, APR-6: the tool does not run; expiry is an outcome of its own."""
+    host = Host()
+
+    @host.tool("transfer")
+    def transfer(amount: float) -> dict[str, str]:
+        ledger.add("transfer", amount=amount)
+        return {}
+
+    host.approver = APPROVERS[who]
+    run = drive(place, PROGRAM, host, ticks=2)
+    assert ledger.rows() == []
+    assert run.runtime.metrics["tool_calls"] == 0
+    assert run.runtime.metrics["blocked"] >= 1
+    assert place.of_kind("intent") == []
+    answers = {answer_of(entry) for entry in place.of_kind("approve") if "value" in entry}
+    assert answers <= {"denied", "expired"}
+    if who.startswith("expired"):
+        assert answers == {"expired"}
+    elif answers:
+        assert answers == {"denied"}

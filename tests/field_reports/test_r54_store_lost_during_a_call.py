@@ -1,0 +1,120 @@
+"""R54: when the store fails while a tool works, the run ends as a store failure, not a tool failure."""
+
+from __future__ import annotations
+
+import resource
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentl import Host
+from agentl.durable import NOT_EXECUTED
+from tests.field_reports.kit import Ledger, Place, drive, in_child
+
+PROGRAM = """
+AGENT STORELESS {
+  TOOL first { INPUT { n: Number } }
+  TOOL charge { INPUT { n: Number } }
+  TOOL after { INPUT { n: Number } }
+  POLICY { DEFAULT ALLOW }
+  PLAN go WHEN tools.first.calls == 0 { first(n: 1) charge(n: 2) after(n: 3) }
+}
+"""
+
+
+def fill_the_disk(place: Place) -> None:
+    """From here on no file of this process can grow: as a full disk, or a store that went away."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+
+
+def world(ledger: Ledger, place: Place, promise: str, trouble: str = "") -> Host:
+    host = Host()
+
+    @host.tool("first")
+    def first(n: float) -> dict[str, str]:
+        ledger.add("first", n=n)
+        if trouble == "before the intent":
+            fill_the_disk(place)
+        return {}
+
+    @host.tool("charge", idempotent=promise == "idempotent")
+    def charge(n: float) -> dict[str, str]:
+        ledger.add("charge", n=n)
+        if trouble == "after the effect":
+            fill_the_disk(place)
+        return {}
+
+    @host.tool("after")
+    def after(n: float) -> dict[str, str]:
+        ledger.add("after", n=n)
+        return {}
+
+    if promise == "reconcilable":
+
+        @host.reconciler("charge")
+        def charged(args: Any, context: Any) -> Any:
+            return {} if ledger.rows("charge") else NOT_EXECUTED
+
+    return host
+
+
+@pytest.mark.parametrize("promise", ["idempotent", "reconcilable", "plain"])
+@pytest.mark.parametrize("trouble", ["before the intent", "after the effect"])
+def test_the_store_is_named_and_the_action_is_settled(
+    place: Place, ledger: Ledger, tmp_path: Path, promise: str, trouble: str
+) -> None:
+    """DRF-3, RES-6: no tool after the failure, no false tool error, one effect or a declared doubt."""
+    lost = in_child(lambda: drive(place, PROGRAM, world(ledger, place, promise, trouble)))
+    assert lost.error == "StoreFailure", lost.trail
+    assert "first" not in lost.text.split()
+    made = ledger.tools()
+    # The result of `first` itself may be what could not be written, when the disk filled inside it.
+    assert made == (["first"] if trouble == "before the intent" else ["first", "charge"])
+    assert not [entry for entry in place.of_kind("invoke") if "error" in entry]
+
+    run = in_child(lambda: drive(place, PROGRAM, world(ledger, place, promise)).runtime.state.world)
+    facts = run.ok()
+    assert len(ledger.rows("after")) == 1
+    if trouble == "before the intent":
+        assert len(ledger.rows("first")) == 1, "without a promise it is not run again"
+        assert facts["tools.first.in_doubt"] is True
+        assert len(ledger.rows("charge")) == 1
+    elif promise == "plain":
+        assert len(ledger.rows("charge")) == 1
+        assert facts["tools.charge.in_doubt"] is True
+    elif promise == "reconcilable":
+        assert len(ledger.rows("charge")) == 1
+        assert facts["tools.charge.in_doubt"] is False
+    else:
+        assert len({row["key"] for row in ledger.rows("charge")}) == 1
+        assert facts["tools.charge.in_doubt"] is False
+
+
+@pytest.mark.parametrize("kind", ["open", "intent", "invoke", "checkpoint", "close"])
+@pytest.mark.parametrize(
+    "error", [OSError(5, "input/output error"), ConnectionError("server closed"), MemoryError()]
+)
+def test_any_failing_write_ends_the_run(
+    place: Place, ledger: Ledger, kind: str, error: BaseException
+) -> None:
+    """DRF-3: the error is a StoreFailure with operation and cause; nothing is called after it."""
+
+    def run() -> None:
+        store = place.store()
+
+        def fail(when: str, raw: Any) -> None:
+            from tests.field_reports.kit import kind_of
+
+            if when == "before" and kind_of(raw) == kind:
+                raise error
+
+        store.on_append = fail
+        drive(place, PROGRAM, world(ledger, place, "idempotent"), store=store)
+
+    lost = in_child(run)
+    assert lost.error == ("MemoryError" if isinstance(error, MemoryError) else "StoreFailure"), lost.trail
+    expected = {"open": [], "intent": [], "invoke": ["first"], "checkpoint": ["first", "charge", "after"]}
+    assert ledger.tools() == expected.get(kind, ["first", "charge", "after"])
