@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from agentl.kernel import TCB_FILES
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "agentl"
 
@@ -18,6 +20,9 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("catalogue",),
     ("messages",),
     ("labels",),
+    ("datamodel",),
+    ("canonical",),
+    ("encoding",),
     ("values",),
     ("errors",),
     ("contracts",),
@@ -26,6 +31,8 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("language", "logic"),
     ("state",),
     ("scope",),
+    ("functions",),
+    ("guards",),
     ("evaluator",),
     ("kernel",),
     ("host",),
@@ -34,20 +41,6 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("durable", "replay", "seal"),
     ("analysis",),
     ("cli", "__main__"),
-)
-
-TRUSTED_OUTSIDE_KERNEL = (
-    "values.py",
-    "labels.py",
-    "errors.py",
-    "contracts.py",
-    "logic.py",
-    "state.py",
-    "paths.py",
-    "scope.py",
-    "evaluator.py",
-    "language/nodes.py",
-    "host.py",
 )
 
 
@@ -120,8 +113,7 @@ def test_the_facade_is_for_users_only(path: Path) -> None:
 
 
 def trusted() -> list[Path]:
-    kernel = [path for path in sorted((PACKAGE / "kernel").glob("*.py")) if path.name != "testing.py"]
-    return kernel + [PACKAGE / name for name in TRUSTED_OUTSIDE_KERNEL]
+    return [PACKAGE / name for name in TCB_FILES]
 
 
 @pytest.mark.parametrize("path", trusted(), ids=dotted)

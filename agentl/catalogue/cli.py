@@ -14,10 +14,6 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "impossible d'écrire {file} : {cause} ; choisissez un autre chemin",
         "cannot write {file}: {cause}; choose another path",
     ),
-    "cli.not_text": (
-        "{file} n'est pas un texte UTF-8 (octet {place}) ; un programme est un fichier texte",
-        "{file} is no UTF-8 text (byte {place}); a program is a text file",
-    ),
     "cli.language": (
         "langue inconnue {given} ; choisissez parmi {known}",
         "unknown language {given}; choose one of {known}",

@@ -28,17 +28,33 @@ def exit_code(error: BaseException) -> int:
     return exits.USAGE if isinstance(error, AgentLError) else exits.FAILED
 
 
-def report(error: BaseException, *, as_json: bool = False) -> int:
-    """Say what happened on stderr (and as data with ``--json``); returns the exit code."""
+def report(
+    error: BaseException, *, as_json: bool = False, text: str | None = None, ending: int | None = None
+) -> int:
+    """Say what happened on stderr (and as data with ``--json``); returns the exit code.
+
+    ``text`` and ``ending`` replace the error's own words and code, where a command knows better.
+    """
     if os.environ.get("AGENTL_DEBUG") and not isinstance(error, KeyboardInterrupt):
         output.note("".join(traceback.format_exception(error)).rstrip())
-    code, values, text = _described(error)
-    output.fail(text)
-    ending = exit_code(error)
+    code, values, own = _described(error)
+    output.fail(text or own)
+    for line in _source_lines(own, values):
+        output.note(line)
+    ending = exit_code(error) if ending is None else ending
     if as_json:
-        said = {"class": type(error).__name__, "code": code, "message": text, "values": values}
+        said = {"class": type(error).__name__, "code": code, "message": own, "values": values}
         output.out_json({"error": said, "exit_code": ending})
     return ending
+
+
+def _source_lines(text: str, values: dict[str, Any]) -> list[str]:
+    """The source line of a parse error and a caret below the place, unless its text shows them itself."""
+    excerpt, column = values.get("excerpt"), values.get("column")
+    if not isinstance(excerpt, str) or not isinstance(column, int) or "\n" in text or not excerpt.strip():
+        return []
+    before = "".join(one if one == "\t" else " " for one in excerpt[: column - 1])
+    return [f"  {excerpt}", f"  {before}^"]
 
 
 def _described(error: BaseException) -> tuple[str, dict[str, Any], str]:

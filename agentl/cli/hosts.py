@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from agentl.errors import RuntimeAgentError
-from agentl.language.nodes import Program
+from agentl.language.nodes import Agent, Program
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,11 @@ def load_host(program_file: Path, program: Program) -> Provided:
     provided = _provided(_import(file), file)
     _check(provided.host, program, file)
     return provided
+
+
+def host_for(provided: Any, agent: Agent) -> Any:
+    """The host (or model) of one agent: its own when the module gives one per agent."""
+    return provided.get(agent.name) if isinstance(provided, Mapping) else provided
 
 
 def _import(file: Path) -> ModuleType:

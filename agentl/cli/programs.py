@@ -25,33 +25,32 @@ def read_program(file: Path) -> Program:
 
 
 def read_text(file: Path) -> str:
-    """The text of ``file``, byte order mark and line ends included.
+    """The text of ``file``.
 
     Raises:
-        AgentLError: it cannot be read, or is no text (`CLI-1`).
+        AgentLError: it cannot be read (`CLI-1`), is too large or is no text.
     """
-    from agentl.language.parser import MAX_SOURCE_BYTES
+    from agentl.language.parser import MAX_SOURCE_BYTES, parse_file
 
     try:
         with file.open("rb") as stream:
-            # One byte more than the parser accepts: it refuses the excess in its own words, and
-            # nobody makes the command read an endless file.
             data = stream.read(MAX_SOURCE_BYTES + 1)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise unreadable(file, error) from error
-    except ValueError as error:
-        raise AgentLError(code="cli.unreadable", file=str(file), cause=str(error)) from error
     try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        if len(data) > MAX_SOURCE_BYTES:
-            return data.decode("utf-8", errors="replace")
-        raise AgentLError(code="cli.not_text", file=str(file), place=error.start) from error
+        if len(data) <= MAX_SOURCE_BYTES:
+            return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        pass
+    # The parser says in its own words what is wrong with these bytes.
+    parse_file(file)
+    raise unreadable(file, ValueError(len(data)))
 
 
-def unreadable(file: Path, error: OSError) -> AgentLError:
+def unreadable(file: Path, error: Exception) -> AgentLError:
     """The error of a file that the system refuses (`CLI-1`)."""
-    return AgentLError(code="cli.unreadable", file=str(file), cause=error.strerror or str(error))
+    cause = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return AgentLError(code="cli.unreadable", file=str(file), cause=cause)
 
 
 def program_of(text: str, file: Path) -> Program:
@@ -91,15 +90,20 @@ def _without(found: Iterable[Diagnostic], known: Sequence[Diagnostic]) -> list[D
     return whole
 
 
-def refuse_errors(program: Program) -> list[Diagnostic]:
+def refuse_errors(program: Program, *, as_json: bool = False) -> list[Diagnostic]:
     """Print the errors that keep a program from running, if any, and give them back (`CLI-5`)."""
     alone, whole = diagnostics_of(program)
     errors = [one for _, found in alone for one in found if is_error(one)]
     errors += [one for one in whole if is_error(one)]
+    if not errors:
+        return errors
     for diagnostic in errors:
         output.note(mark(diagnostic))
-    if errors:
-        output.fail(render("cli.run_refused", {"errors": len(errors)}))
+    refusal = render("cli.run_refused", {"errors": len(errors)})
+    output.fail(refusal)
+    if as_json:
+        said = {"code": "cli.run_refused", "message": refusal, "values": {"errors": len(errors)}}
+        output.out_json({"error": said, "diagnostics": [as_data(one) for one in errors], "exit_code": 1})
     return errors
 
 

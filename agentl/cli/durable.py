@@ -1,0 +1,203 @@
+"""``agentl durable``: durable runs seen, exported and settled (`DCL-3` to `DCL-6`)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from agentl.cli import exits, keys, options, output, watching
+from agentl.errors import AgentLError, DurableError
+from agentl.messages import render
+
+if TYPE_CHECKING:
+    from agentl.durable import FileStore
+
+Runs = Annotated[Path, typer.Argument(metavar="DIR", help=render("cli.help.runs"))]
+Output = Annotated[Path | None, typer.Option("-o", "--output", metavar="F", help=render("cli.help.output"))]
+ActionId = Annotated[str, typer.Argument(metavar="ACTION_ID", help=render("cli.help.action_id"))]
+Executed = Annotated[bool, typer.Option("--executed", help=render("cli.help.executed"))]
+NotExecuted = Annotated[bool, typer.Option("--not-executed", help=render("cli.help.not_executed"))]
+Value = Annotated[str | None, typer.Argument(metavar="[JSON]", help=render("cli.help.executed"))]
+By = Annotated[str | None, typer.Option("--by", metavar="WHO", help=render("cli.help.by"))]
+
+
+def existing_store(directory: Path) -> FileStore:
+    """The store of a run that exists.
+
+    Raises:
+        DurableError: there is no journal in ``directory`` (`DCL-3`).
+    """
+    from agentl.durable import FileStore
+
+    if not (directory / "wal.jsonl").is_file():
+        raise DurableError(code="durable.none", directory=str(directory))
+    return FileStore(directory)
+
+
+def list_runs(
+    directory: Runs, key: options.Key = None, as_json: options.AsJson = False, _lang: options.Lang = None
+) -> int:
+    """Every run directly below a directory (`DCL-6`)."""
+    from agentl.durable import FileStore, survey
+
+    try:
+        found = sorted(path for path in directory.iterdir() if (path / "wal.jsonl").is_file())
+    except OSError as error:
+        raise AgentLError(
+            code="cli.unreadable", file=str(directory), cause=error.strerror or str(error)
+        ) from error
+    secret = keys.chain_key(key)
+    rows: list[dict[str, Any]] = []
+    for path in found:
+        try:
+            one = survey(FileStore(path), key=secret)
+        except AgentLError as error:
+            rows.append({"directory": str(path), "error": {"code": error.code, "message": str(error)}})
+            continue
+        row = {"run_id": one.run_id, "status": one.status, "last_tick": one.last_tick}
+        rows.append({"directory": str(path), **row})
+    if as_json:
+        output.out_json({"directory": directory, "runs": rows})
+        return exits.DONE
+    if not rows:
+        output.out(render("durable.no_runs", {"directory": str(directory)}))
+    for row in rows:
+        if "error" in row:
+            output.out(f"✗ {row['directory']} : {row['error']['message']}")
+        else:
+            output.out(render("durable.run", row))
+    return exits.DONE
+
+
+def status(
+    directory: options.Directory,
+    key: options.Key = None,
+    as_json: options.AsJson = False,
+    _lang: options.Lang = None,
+) -> int:
+    """The state of a run, without resuming it (`DCL-3`)."""
+    from agentl.durable import survey
+
+    found = survey(existing_store(directory), key=keys.chain_key(key))
+    if as_json:
+        output.out_json(_status_data(found))
+        return exits.DONE
+    agents = ", ".join(found.agents)
+    output.out(render("durable.status", {"run_id": found.run_id, "status": found.status, "agents": agents}))
+    if found.refusal:
+        output.out(render("durable.last_refusal", dict(found.refusal)))
+    kinds = ", ".join(f"{kind}={found.kinds[kind]}" for kind in sorted(found.kinds))
+    output.out(render("durable.counts", {"entries": found.entries, "kinds": kinds}))
+    empty = not found.entries
+    output.out(render("durable.empty") if empty else render("durable.head", {"head": found.head[:12]}))
+    if found.holder is not None:
+        output.out(render("durable.holder", {"holder": found.holder.holder, "since": found.holder.since}))
+    for intent in found.pending():
+        output.out("  ⚠ " + render("durable.will_settle", _named(intent)))
+    for resolution in found.resolutions:
+        output.out(f"  ↻ {resolution['target']} : {_label(resolution)}")
+    for doubtful in found.in_doubt():
+        output.out("  ⚠ " + render("durable.unsettled", _named(doubtful)))
+    return exits.DONE
+
+
+def export(
+    directory: options.Directory,
+    target: Output = None,
+    key: options.Key = None,
+    as_json: options.AsJson = False,
+    _lang: options.Lang = None,
+) -> int:
+    """A completed run as a replay journal (`DCL-4`)."""
+    from agentl.durable import export_journal
+
+    file = target or directory / "journal.json"
+    journal = export_journal(existing_store(directory), key=keys.chain_key(key))
+    if journal is None:
+        refusal = render("durable.not_completed", {"directory": str(directory)})
+        output.fail(refusal)
+        if as_json:
+            output.out_json({"error": {"code": "durable.not_completed", "message": refusal}, "exit_code": 1})
+        return exits.FAILED
+    try:
+        journal.save(file)
+    except OSError as error:
+        raise watching.unwritable(file, error) from error
+    annotations = len(journal.entries) - journal.remaining
+    said = {"file": str(file), "entries": len(journal.entries), "annotations": annotations}
+    if as_json:
+        output.out_json(said)
+    else:
+        output.out("→ " + render("durable.exported", said))
+    return exits.DONE
+
+
+def settle(
+    directory: options.Directory,
+    action_id: ActionId,
+    value: Value = None,
+    executed: Executed = False,
+    not_executed: NotExecuted = False,
+    by: By = None,
+    key: options.Key = None,
+    as_json: options.AsJson = False,
+    _lang: options.Lang = None,
+) -> int:
+    """An operator's verdict on a pending or doubtful action (`DCL-5`)."""
+    from agentl.durable import settle as settle_action
+
+    if executed == not_executed or (not_executed and value is not None):
+        raise AgentLError(code="cli.verdict_choice")
+    said = _value(value) if executed else None
+    store = existing_store(directory)
+    settled = settle_action(store, action_id, executed=executed, value=said, by=by, key=keys.chain_key(key))
+    verdict = render("durable.verdict_executed" if executed else "durable.verdict_not_executed")
+    if as_json:
+        output.out_json({"action_id": action_id, "target": settled["target"], "executed": executed, "by": by})
+    else:
+        said_text = {"target": settled["target"], "action_id": action_id, "verdict": verdict}
+        output.out("✓ " + render("durable.settled", said_text))
+    return exits.DONE
+
+
+def _value(text: str | None) -> Any:
+    if text is None:
+        return {}
+    from agentl.values import decode
+
+    try:
+        return decode(json.loads(text))
+    except (ValueError, RecursionError) as error:
+        raise AgentLError(code="cli.verdict_value", error=str(error)) from error
+
+
+def _named(intent: Any) -> dict[str, Any]:
+    return {"target": intent["tool"], "action_id": intent["action_id"]}
+
+
+def _label(resolution: Any) -> str:
+    if resolution["how"] != "verdict":
+        return render(f"durable.how_{resolution['how']}")
+    verdict = "durable.verdict_executed" if resolution["executed"] else "durable.verdict_not_executed"
+    return render("durable.how_verdict", {"verdict": render(verdict), "by": resolution["by"] or "—"})
+
+
+def _status_data(found: Any) -> dict[str, Any]:
+    holder = found.holder
+    return {
+        "run_id": found.run_id,
+        "status": found.status,
+        "agents": list(found.agents),
+        "refusal": dict(found.refusal) if found.refusal else None,
+        "entries": found.entries,
+        "kinds": dict(found.kinds),
+        "head": found.head,
+        "last_tick": found.last_tick,
+        "holder": {"holder": holder.holder, "since": holder.since, "epoch": holder.epoch} if holder else None,
+        "pending": [{"target": one["tool"], **one} for one in found.pending()],
+        "resolutions": [dict(one) for one in found.resolutions],
+        "in_doubt": [{"target": one["tool"], **one} for one in found.in_doubt()],
+    }

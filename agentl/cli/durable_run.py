@@ -1,0 +1,100 @@
+"""``agentl run --durable``: the same line starts a run, resumes it, or finds it over (`DCL-1`, `DCL-2`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agentl.cli import exits, failures, keys, output, watching
+from agentl.errors import DurableError, ReplayDivergence
+from agentl.messages import render
+
+if TYPE_CHECKING:
+    from agentl.language.nodes import Agent, Program
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the command line says about a durable run."""
+
+    directory: Path
+    run_id: str | None
+    key: str | None
+    ticks: int | None
+    trace_all: bool
+    as_json: bool
+
+
+class Announcer:
+    """Says on stderr what a durable run finds and settles, as soon as it does (`DCL-1`)."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.taken: list[dict[str, Any]] = []
+
+    def opened(self, run: Any) -> None:
+        """The journal is open and its chain holds; nothing has run yet."""
+        if not run.resumed:
+            file = self.directory / "wal.jsonl"
+            output.note(render("durable.started", {"run_id": run.run_id, "file": str(file)}))
+            return
+        entries = len(run.journal.entries)
+        output.note(render("durable.resumed", {"run_id": run.run_id, "entries": entries}))
+        for intent in run.journal.pending():
+            said = {"target": intent["tool"], "action_id": intent["action_id"]}
+            output.note(render("durable.pending", said))
+        for change in run.promise_changes:
+            output.note(str(change))
+
+    def resolved(self, target: str, action_id: str, how: str) -> None:
+        """A pending action has been settled."""
+        self.taken.append({"target": target, "action_id": action_id, "how": how})
+        label = render(f"durable.how_{how}")
+        output.note(render("durable.resolution", {"target": target, "action_id": action_id, "label": label}))
+
+
+def drive(
+    program: Program,
+    agent: Agent,
+    host: Any,
+    llm: Any,
+    source: tuple[Path, str],
+    asked: Asked,
+    watch: watching.Watch,
+) -> int:
+    """Start or resume the run, and end as it ends."""
+    from agentl.cli.run import conclude
+    from agentl.durable import DurableRun, FileStore
+
+    announcer = Announcer(asked.directory)
+    run = DurableRun(
+        agent,
+        host,
+        llm,
+        store=FileStore(asked.directory),
+        run_id=asked.run_id,
+        echo=watch.echo,
+        echo_all=asked.trace_all,
+        source=(str(source[0]), source[1]),
+        key=keys.chain_key(asked.key),
+        listener=announcer,
+        program=program,
+    )
+    watch.attach_host(host)
+    opened = False
+    try:
+        with watch.progress():
+            runtime = run.run(asked.ticks)
+    except (ReplayDivergence, DurableError) as error:
+        opened = run.journal is not None
+        if not opened or not _fails_the_resume(error):
+            raise
+        output.note("")
+        message = render("durable.resume_failed", {"message": str(error)})
+        return failures.report(error, as_json=asked.as_json, text=message, ending=exits.FAILED)
+    return conclude(runtime, watch, asked.as_json, run_id=run.run_id, resolutions=announcer.taken)
+
+
+def _fails_the_resume(error: Exception) -> bool:
+    return isinstance(error, ReplayDivergence) or getattr(error, "code", "") == "durable.tick_limit"

@@ -1,0 +1,122 @@
+"""``agentl run``: a program executed once, recorded, or driven durably (`CLI-5`, `DCL-1`)."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from agentl.cli import durable_run, exits, hosts, options, output, programs, watching
+from agentl.errors import AgentLError
+from agentl.messages import render
+
+if TYPE_CHECKING:
+    from agentl.language.nodes import Agent, Program
+
+Record = Annotated[Path | None, typer.Option("--record", metavar="F", help=render("cli.help.record"))]
+SignKey = Annotated[str | None, typer.Option("--sign-key", metavar="K", help=render("cli.help.sign_key"))]
+Durable = Annotated[
+    Path | None, typer.Option("--durable", metavar="DIR", help=render("cli.help.durable_dir"))
+]
+RunId = Annotated[str | None, typer.Option("--run-id", metavar="ID", help=render("cli.help.run_id"))]
+TraceAll = Annotated[bool, typer.Option("--trace-all", help=render("cli.help.trace_all"))]
+
+
+def run(
+    file: options.ProgramFile,
+    ticks: options.Ticks = None,
+    quiet: options.Quiet = False,
+    events: options.Events = None,
+    record: Record = None,
+    sign_key: SignKey = None,
+    durable: Durable = None,
+    run_id: RunId = None,
+    key: options.Key = None,
+    trace_all: TraceAll = False,
+    as_json: options.AsJson = False,
+    _lang: options.Lang = None,
+) -> int:
+    """Run a program (`CLI-5`), durably with ``--durable`` (`DCL-1`)."""
+    if durable is not None and record is not None:
+        raise AgentLError(code="cli.durable_record")
+    _only_with("--durable DIR", durable, {"--run-id": run_id, "--key": key, "--trace-all": trace_all})
+    _only_with("--record F", record, {"--sign-key": sign_key})
+
+    text = programs.read_text(file)
+    program = programs.program_of(text, file)
+    if programs.refuse_errors(program, as_json=as_json):
+        return exits.FAILED
+    provided = hosts.load_host(file, program)
+    agent = _only_agent(program, file)
+    host = hosts.host_for(provided.host, agent)
+    llm = hosts.host_for(provided.llm, agent)
+    with ExitStack() as opened:
+        watch = watching.Watch(agent.name, quiet=quiet or as_json)
+        watch.open_events(events, opened)
+        if durable is not None:
+            asked = durable_run.Asked(durable, run_id, key, ticks, trace_all, as_json)
+            return durable_run.drive(program, agent, host, llm, (file, text), asked, watch)
+        if record is not None:
+            from agentl.cli import recording
+
+            wanted = (record, sign_key, ticks)
+            return recording.record(program, agent, host, llm, (file, text), wanted, watch, as_json)
+        runtime = make_runtime(program, agent, host, llm)
+        watch.attach(runtime)
+        with watch.progress():
+            runtime.run(ticks)
+        return conclude(runtime, watch, as_json)
+
+
+def make_runtime(program: Program, agent: Agent, host: Any, llm: Any) -> Any:
+    """The interpreter of one agent."""
+    from agentl.runtime import Runtime
+
+    return Runtime(agent, host, llm, program=program)
+
+
+def conclude(runtime: Any, watch: watching.Watch, as_json: bool, **more: Any) -> int:
+    """The end of a run: trace (if it was not shown yet), metrics, exit code (`CLI-5`, `CLI-16`)."""
+    doubts = in_doubt(runtime)
+    code = exits.first([exits.IN_DOUBT] if doubts else [])
+    if as_json:
+        report = {
+            "agent": runtime.agent.name,
+            "ended": runtime.ended,
+            "ticks": runtime.state.tick,
+            "metrics": dict(runtime.metrics),
+            "in_doubt": doubts,
+            "trace": watching.trace_data(runtime.agent.name, runtime.trace),
+        }
+        output.out_json({**report, **more, "exit_code": code})
+        return code
+    watch.show_rest(runtime.trace)
+    output.out()
+    output.out(metrics_line(runtime.metrics))
+    return code
+
+
+def metrics_line(metrics: Any) -> str:
+    """All metrics as ``name=value``, two spaces between them (`CLI-5`)."""
+    return "  ".join(f"{name}={value}" for name, value in metrics.items())
+
+
+def in_doubt(runtime: Any) -> list[str]:
+    """The targets with an action in doubt (`TOL-8`), in the order of their declaration."""
+    facts = [key for key, value in runtime.state.world.items() if key.endswith(".in_doubt") and value is True]
+    return [key.removeprefix("tools.").removesuffix(".in_doubt") for key in facts if key.startswith("tools.")]
+
+
+def _only_with(wanted: str, given: Any, dependent: dict[str, Any]) -> None:
+    for option, value in dependent.items():
+        if value and given is None:
+            code = "cli.needs_durable" if wanted.startswith("--durable") else "cli.needs_record"
+            raise AgentLError(code=code, option=option)
+
+
+def _only_agent(program: Program, file: Path) -> Agent:
+    if len(program.agents) > 1:
+        raise AgentLError(code="cli.society", file=str(file), n=len(program.agents))
+    return program.agents[0]

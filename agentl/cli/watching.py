@@ -1,0 +1,128 @@
+"""Watching a run: the trace as it comes, the file of events, the progress on a terminal."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from agentl.cli import output
+from agentl.errors import AgentLError
+from agentl.messages import render
+
+if TYPE_CHECKING:
+    from agentl.runtime.trace import Trace, TraceEvent
+
+
+def event_data(agent: str, seq: int, event: TraceEvent) -> dict[str, Any]:
+    """An event as data (`CLI-6`)."""
+    return {
+        "seq": seq,
+        "agent": agent,
+        "tick": event.tick,
+        "kind": event.kind,
+        "text": event.text,
+        "detail": event.detail,
+        "code": event.code,
+        "values": output.plain(dict(event.values)),
+    }
+
+
+def trace_data(agent: str, trace: Trace) -> list[dict[str, Any]]:
+    """A whole trace as data."""
+    return [event_data(agent, seq, event) for seq, event in enumerate(trace.events)]
+
+
+class Watch:
+    """What a command shows of a run while it goes on.
+
+    Args:
+        agent: the name under which events are written.
+        quiet: nothing of the trace until the end (``--quiet``), or not at all (``--json``).
+    """
+
+    def __init__(self, agent: str, *, quiet: bool) -> None:
+        self.agent = agent
+        self.quiet = quiet
+        self.shown = 0
+        self._seq = 0
+        self._events: IO[str] | None = None
+        self._status: Any = None
+
+    def open_events(self, file: Path | None, opened: ExitStack) -> None:
+        """Open the file of events before anything runs (`CLI-5`).
+
+        Raises:
+            AgentLError: it cannot be written.
+        """
+        if file is None:
+            return
+        try:
+            self._events = opened.enter_context(file.open("w", encoding="utf-8", errors="surrogatepass"))
+        except (OSError, ValueError) as error:
+            raise unwritable(file, error) from error
+
+    @property
+    def echo(self) -> Any:
+        """What a trace calls with each line, or ``False``."""
+        return False if self.quiet else output.out
+
+    def sink(self, event: TraceEvent) -> None:
+        """What a trace calls with each event."""
+        if self._events is not None:
+            line = json.dumps(event_data(self.agent, self._seq, event), ensure_ascii=False, default=str)
+            self._events.write(line + "\n")
+            self._events.flush()
+        self._seq += 1
+        if self._status is not None and event.kind == "TICK":
+            self._status.update(render("cli.progress", {"tick": event.tick}))
+
+    def attach(self, runtime: Any) -> None:
+        """Watch the trace of a runtime."""
+        runtime.trace.echo = self.echo
+        runtime.trace.sink = _both(runtime.trace.sink, self.sink)
+
+    @contextmanager
+    def progress(self) -> Iterator[None]:
+        """A live line on stderr while nothing else is shown, on a terminal only."""
+        if not self.quiet or not output.colourful(sys.stderr):
+            yield
+            return
+        from rich.console import Console
+
+        console = Console(file=sys.stderr)
+        with console.status(render("cli.progress", {"tick": 0})) as status:
+            self._status = status
+            try:
+                yield
+            finally:
+                self._status = None
+
+    def show_rest(self, trace: Trace) -> None:
+        """With ``--quiet`` the whole trace, now that it is over; otherwise its closing rule."""
+        if self.quiet:
+            output.out(trace.render())
+        else:
+            output.out(trace.render().rsplit("\n", 1)[-1])
+
+
+def _both(first: Any, second: Any) -> Any:
+    if first is None:
+        return second
+
+    def sink(event: Any) -> None:
+        try:
+            first(event)
+        finally:
+            second(event)
+
+    return sink
+
+
+def unwritable(file: Path, error: Exception) -> AgentLError:
+    """The error of a file that cannot be written."""
+    cause = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return AgentLError(code="cli.unwritable", file=str(file), cause=cause)
