@@ -184,7 +184,7 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "tri.false": ("faux", "false"),
     "tri.unknown": ("inconnu", "unknown"),
     "prov.source": (
-        "`{source}` n'est pas une source de provenance ; utilisez une des constantes de agentl.kernel.provenance",
+        "`{source}` n'est pas une source de provenance ; voyez les constantes de agentl.kernel.provenance",
         "`{source}` is not a source of provenance; use one of the constants of agentl.kernel.provenance",
     ),
 }

@@ -371,7 +371,7 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "{value} is not a number (line {line}); calculate with numbers",
     ),
     "eval.decimal_float": (
-        "{left} et {right} : un décimal ne se mêle pas à un flottant (ligne {line}) ; convertissez l'un des deux",
+        "{left} et {right} : un décimal ne se mêle pas à un flottant (ligne {line}) ; convertissez-en un",
         "{left} and {right}: a decimal does not mix with a float (line {line}); convert one of them",
     ),
     "eval.overflow": (
@@ -391,7 +391,7 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "ATTESTED does not apply to `action` (line {line}); name an argument",
     ),
     "eval.impure": (
-        "{function} ne peut pas être appelé dans une expression (ligne {line}) ; appelez l'outil dans un plan",
+        "{function} ne s'appelle pas dans une expression (ligne {line}) ; appelez l'outil dans un plan",
         "{function} cannot be called in an expression (line {line}); call the tool in a plan",
     ),
     "eval.no_expression": (
