@@ -31,7 +31,7 @@ _HOME: Final[dict[str, str]] = {
     "Retry": "agentl.host",
     "LLM": "agentl.reasoning.model",
     "MockLLM": "agentl.reasoning.model",
-    "AnthropicLLM": "agentl.reasoning.model",
+    "AnthropicLLM": "agentl.reasoning",
     "Runtime": "agentl.runtime.runtime",
     "Trace": "agentl.runtime.trace",
     "Journal": "agentl.replay",
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from agentl.kernel.policy import PolicyEngine
     from agentl.language.nodes import Agent, Program
     from agentl.language.parser import parse_file, parse_source
-    from agentl.reasoning.model import LLM, AnthropicLLM, MockLLM
+    from agentl.reasoning import LLM, AnthropicLLM, MockLLM
     from agentl.replay import Journal, RecordingHost, RecordingLLM, ReplayHost, ReplayLLM, verify_trace
     from agentl.runtime.runtime import Runtime
     from agentl.runtime.trace import Trace

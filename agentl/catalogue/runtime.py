@@ -7,15 +7,18 @@ from typing import Final
 TEXTS: Final[dict[str, tuple[str, str]]] = {
     # --- programs that this version cannot run ---
     "runtime.hypothesis": (
-        "l'agent {agent} déclare l'hypothèse {name} (ligne {line}) : l'inférence n'est pas disponible dans cette "
+        "l'agent {agent} déclare l'hypothèse {name} (ligne {line}) : l'inférence n'est pas disponible "
+        "dans cette "
         "version ; retirez la section HYPOTHESIS pour exécuter le programme",
         "agent {agent} declares hypothesis {name} (line {line}): inference is not available in this version; "
         "remove the HYPOTHESIS section to run the program",
     ),
     "runtime.planner": (
-        "l'agent {agent} active PLANNER (ligne {line}) : la synthèse de plans n'est pas disponible dans cette "
+        "l'agent {agent} active PLANNER (ligne {line}) : la synthèse de plans n'est pas disponible "
+        "dans cette "
         "version ; retirez la section PLANNER pour exécuter le programme",
-        "agent {agent} enables PLANNER (line {line}): plan synthesis is not available in this version; remove the "
+        "agent {agent} enables PLANNER (line {line}): plan synthesis is not available in this version; "
+        "remove the "
         "PLANNER section to run the program",
     ),
     "runtime.society": (
@@ -25,18 +28,24 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "program of one agent",
     ),
     "runtime.scenario": (
-        "l'agent {agent} déclare le scénario {name} (ligne {line}) : l'exécution des scénarios n'est pas disponible "
+        "l'agent {agent} déclare le scénario {name} (ligne {line}) : l'exécution des scénarios n'est "
+        "pas disponible "
         "dans cette version",
-        "agent {agent} declares scenario {name} (line {line}): running scenarios is not available in this version",
+        "agent {agent} declares scenario {name} (line {line}): running scenarios is not available in "
+        "this version",
     ),
     "runtime.phase": (
-        "la phase {phase} n'est pas disponible dans cette version (agent {agent}, ligne {line}) ; retirez-la du LOOP",
-        "phase {phase} is not available in this version (agent {agent}, line {line}); remove it from the LOOP",
+        "la phase {phase} n'est pas disponible dans cette version (agent {agent}, ligne {line}) ; "
+        "retirez-la du LOOP",
+        "phase {phase} is not available in this version (agent {agent}, line {line}); remove it from "
+        "the LOOP",
     ),
     "apr.no_ring": (
-        "le programme demande le trousseau de clés {name} (REQUIRE APPROVAL … BY {name}) et l'hôte ne le déclare "
+        "le programme demande le trousseau de clés {name} (REQUIRE APPROVAL … BY {name}) et l'hôte ne "
+        "le déclare "
         "pas ; déclarez-le dans key_rings",
-        "the program needs the key ring {name} (REQUIRE APPROVAL … BY {name}) and the host does not declare it; "
+        "the program needs the key ring {name} (REQUIRE APPROVAL … BY {name}) and the host does not "
+        "declare it; "
         "declare it in key_rings",
     ),
     "runtime.unknown_plan": (

@@ -138,6 +138,7 @@ class ReasonStmt(Stmt):
     produce: tuple[tuple[str, str], ...] = ()
     domains: tuple[tuple[str, Domain], ...] = ()
     defaults: tuple[tuple[str, Expr], ...] = ()
+    memo: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False, hash=False, kw_only=True)
 
     @property
     def keyword(self) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 from agentl.catalogue import CATALOGUE
@@ -79,7 +80,7 @@ def frozen(value: Any) -> Any:
     return value
 
 
-def _derived(values: Mapping[str, Any]) -> Mapping[str, Any]:  # noqa: C901 - one line per placeholder
+def _derived(values: Mapping[str, Any]) -> Mapping[str, Any]:
     """The placeholders that are made from values: ``action``, ``error``, ``context``, lists."""
     made: dict[str, Any] = dict(values)
     if "args" in values:
@@ -88,9 +89,11 @@ def _derived(values: Mapping[str, Any]) -> Mapping[str, Any]:  # noqa: C901 - on
     if "error_type" in values:
         code = values.get("error_code")
         text = render(code, values.get("error_values", _NOTHING)) if code else values.get("error_text", "")
-        made["error"] = f"{values['error_type']}: {text}"
+        made["error"] = f"{values['error_type']}: {text}" if values["error_type"] else text
     if "context" in values:
         made["context"] = render(values["context"], values)
+    if "consequence" in values:
+        made["consequence"] = render(values["consequence"], values)
     if "notes" in values:
         made["notes"] = " ; ".join([render(code, said) for code, said in values["notes"]])
     for name in ("payload", "produced", "record"):
@@ -201,10 +204,9 @@ class Trace:
             else:
                 sys.stdout.write(line + "\n")
         if self.sink is not None:
-            try:
+            # Watching a run must not change it (`API-7`).
+            with suppress(Exception):
                 self.sink(event)
-            except Exception:  # noqa: BLE001,S110 - watching a run must not change it (`API-7`)
-                pass
         return event
 
     @staticmethod
