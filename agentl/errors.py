@@ -79,6 +79,8 @@ class SourceError(AgentLError):
         if self.text or not self.values.get("line"):
             return super().__str__()
         values = {**self.values, "expected": " ".join(self.expected)}
+        if "quantity" in values:
+            values["quantity"] = render(f"parse.quantity_{values['quantity']}")
         return f"{self.filename}:{self.line}: {render(self.code, values)}"
 
 
@@ -100,6 +102,10 @@ class PolicyViolation(AgentLError):
 
 class RuntimeAgentError(AgentLError):
     """The program or its host cannot be run as asked."""
+
+
+class HostDeclarationError(AgentLError, ValueError):
+    """A name, a promise or a bound that a host cannot declare (`KRN-19`, `HST-4`)."""
 
 
 class KernelAbort(AgentLError):

@@ -7,88 +7,23 @@ host makes promises about its targets (idempotent, read-only, reconcilable) that
 from __future__ import annotations
 
 import inspect
-import math
 import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from hashlib import sha256
 from typing import Any, Final, TypeVar
 
-from agentl.errors import InvalidArguments, NotRegistered
+from agentl.errors import HostDeclarationError, InvalidArguments, NotRegistered
 from agentl.kernel.action import ActionRequest
-from agentl.kernel.names_skeleton import is_plain_name
 from agentl.kernel.permit import ActionContext, require_permit
+from agentl.kernel.registry import SubagentRegistry, plain_name
+from agentl.kernel.retry import DEFAULT_RETRY, Retry
 from agentl.messages import render
 from agentl.values import Symbol
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 NO_ANSWER: Final = Symbol("no_answer")
-
-
-class HostDeclarationError(ValueError):
-    """A name, a promise or a bound that a host cannot declare (code ``host.name`` or ``host.retry``)."""
-
-    def __init__(self, code: str, **values: Any) -> None:
-        super().__init__(code)
-        self.code = code
-        self.values = values
-
-    def __str__(self) -> str:
-        return render(self.code, self.values)
-
-
-@dataclass(frozen=True, slots=True)
-class Retry:
-    """How often, and how long apart, a target may be called again under one key (`HST-4`).
-
-    Args:
-        attempts: the number of calls in all, at least 1.
-        delay: seconds before the second call.
-        factor: multiplies the delay before each further call.
-        jitter: at most so many seconds more, spread by the idempotency key and not by chance, so that
-            two actions do not wait alike and a test still knows how long.
-        max_delay: no wait is longer, in seconds.
-
-    Raises:
-        HostDeclarationError: a number is not finite, negative, or no call is left.
-    """
-
-    attempts: int = 2
-    delay: float = 0.0
-    factor: float = 1.0
-    jitter: float = 0.0
-    max_delay: float | None = None
-
-    def __post_init__(self) -> None:
-        if type(self.attempts) is not int or self.attempts < 1:
-            raise HostDeclarationError("host.retry", field="attempts", value=self.attempts)
-        for name in ("delay", "factor", "jitter", "max_delay"):
-            value = getattr(self, name)
-            if value is None and name == "max_delay":
-                continue
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                raise HostDeclarationError("host.retry", field=name, value=value)
-            if not math.isfinite(value) or value < 0:
-                raise HostDeclarationError("host.retry", field=name, value=value)
-
-    def pause(self, attempt: int, key: str) -> float:
-        """Seconds to wait after attempt number ``attempt`` of the action with this idempotency key."""
-        try:
-            wait = self.delay * self.factor ** (attempt - 1)
-        except OverflowError:
-            wait = math.inf
-        if self.jitter:
-            drawn = int.from_bytes(sha256(f"{key}:{attempt}".encode()).digest()[:4], "big")
-            wait += self.jitter * drawn / 0xFFFFFFFF
-        if self.max_delay is not None:
-            return min(wait, self.max_delay)
-        return wait if math.isfinite(wait) else self.delay
-
-
-DEFAULT_RETRY: Final = Retry()
 
 
 class _Shape:
@@ -125,70 +60,6 @@ class _Shape:
         if not self.any_name:
             wrong += [name for name in args if name not in self.names]
         return wrong
-
-
-class SubagentRegistry(dict[str, Any]):
-    """The sub-agents by name (`HST-3`). What it holds, and so every read, is the guarded form.
-
-    ``[name]`` gives a guard also for an absent name; ``.get`` gives ``None`` then.
-    """
-
-    def __setitem__(self, name: str, function: Callable[[dict[str, Any]], Any]) -> None:
-        super().__setitem__(_plain(name), _Subagent(self, name, function))
-
-    def __missing__(self, name: str) -> _Subagent:
-        return _Subagent(self, name, None)
-
-    def setdefault(self, name: str, default: Any = None) -> Any:
-        if name not in self:
-            self[name] = default
-        return self[name]
-
-    def update(self, *others: Any, **named: Any) -> None:
-        for name, function in dict(*others, **named).items():
-            self[name] = function
-
-    def __ior__(self, other: Any) -> SubagentRegistry:  # type: ignore[override,misc]
-        self.update(other)
-        return self
-
-    def __reduce__(self) -> Any:
-        raise TypeError("a registry of sub-agents holds only in its process")
-
-
-class _Subagent:
-    """A sub-agent that can be called under a permit alone."""
-
-    __slots__ = ("_function", "_name", "_registry")
-
-    def __init__(
-        self, registry: SubagentRegistry, name: str, function: Callable[[dict[str, Any]], Any] | None
-    ) -> None:
-        # Moving an entry to another name moves the function, not an old guard around it.
-        self._function: Any = function._function if isinstance(function, _Subagent) else function  # noqa: SLF001
-        self._registry = registry
-        self._name = name
-
-    def __call__(self, payload: dict[str, Any]) -> Any:
-        """Call the sub-agent.
-
-        Raises:
-            PermitError: no permit of kind ``delegate`` for exactly this name and payload.
-            NotRegistered: the host has no such sub-agent (a ``KeyError``).
-        """
-        require_permit("delegate", self._name, payload)
-        if self._function is None or self._name not in self._registry:
-            raise NotRegistered(code="host.subagent_missing", name=self._name)
-        return self._function(payload)
-
-    def __repr__(self) -> str:
-        return f"<sub-agent {self._name}, called by the kernel alone>"
-
-
-def _plain(name: str) -> str:
-    if not is_plain_name(name):
-        raise HostDeclarationError("host.name", name=name)
-    return name
 
 
 def _utc_now() -> datetime:
@@ -266,7 +137,7 @@ class Host:
         Raises:
             HostDeclarationError: the name is no identifier in NFKC form (`KRN-19`).
         """
-        _plain(name)
+        plain_name(name)
 
         def register(function: _F) -> _F:
             self.tools[name] = function
@@ -285,7 +156,7 @@ class Host:
         classify: Callable[[Exception], str | None] | None = None,
     ) -> Callable[[_F], _F]:
         """Register a sub-agent, called with one payload; the parameters are those of ``tool``."""
-        _plain(name)
+        plain_name(name)
 
         def register(function: _F) -> _F:
             self.subagents[name] = function
@@ -300,7 +171,7 @@ class Host:
         It gives the result if the action took place, ``NOT_EXECUTED`` if it did not, and **raises when
         it does not know**.
         """
-        _plain(name)
+        plain_name(name)
 
         def register(function: _F) -> _F:
             (self.reconcilers if kind == "invoke" else self.subagent_reconcilers)[name] = function

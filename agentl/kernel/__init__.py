@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from agentl.values import canonical, canonical_bytes, value_digest
 
 TCB_FILES: Final = (
+    "canonical.py",
     "contracts.py",
     "errors.py",
     "evaluator.py",
@@ -50,10 +51,12 @@ TCB_FILES: Final = (
     "kernel/__init__.py",
     "kernel/action.py",
     "kernel/approval.py",
+    "kernel/authorization.py",
     "kernel/control.py",
     "kernel/doubts.py",
     "kernel/execution.py",
     "kernel/gate.py",
+    "kernel/ledger.py",
     "kernel/names.py",
     "kernel/names_skeleton.py",
     "kernel/permit.py",
@@ -61,6 +64,8 @@ TCB_FILES: Final = (
     "kernel/port.py",
     "kernel/protocol.py",
     "kernel/provenance.py",
+    "kernel/registry.py",
+    "kernel/retry.py",
     "labels.py",
     "language/digest.py",
     "language/nodes.py",

@@ -164,7 +164,7 @@ class InputContract:
     def coerce(self, args: dict[str, Any]) -> None:
         """Turn symbols and strings into what INPUT declares, in place; nothing else is converted."""
         for name, wanted in self._coercions:
-            value = args.get(name)
+            value: Any = args.get(name)
             kind = type(value)
             if kind is Symbol:
                 if wanted == "string":

@@ -7,86 +7,27 @@ output: isolate, judge, ask, mint (`KRN-3`), then execute (`KRN-12`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from agentl.errors import AgentLError, InvalidArguments, PermitError, PolicyViolation
+from agentl.errors import AgentLError, PermitError, PolicyViolation
 from agentl.kernel import execution, protocol
-from agentl.kernel.action import (
-    ActionRequest,
-    InputContract,
-    action_digest,
-    action_from_tool,
-    isolated,
-    key_maker,
-)
-from agentl.kernel.approval import ApprovalRecord, approval_record, record_answer
+from agentl.kernel.action import ActionRequest, InputContract, action_from_tool, key_maker
+from agentl.kernel.approval import ApprovalRecord
+from agentl.kernel.authorization import Authorization, Stop, ask, call_hook, isolate, refusal
 from agentl.kernel.control import CONTROL_KEY, Control, arguments, given_labels
 from agentl.kernel.doubts import Doubt, Doubts, SettledDoubt
+from agentl.kernel.ledger import Ledger
 from agentl.kernel.names_skeleton import is_plain_name
-from agentl.kernel.permit import ExecutionPermit, Held, Ledger, stops_the_run
+from agentl.kernel.permit import ExecutionPermit, Held
 from agentl.kernel.policy import PolicyDecision, PolicyEngine, policy_digest
 from agentl.kernel.port import ActionJournal
 from agentl.kernel.protocol import Judgement, PermitStage
-from agentl.labels import UNKNOWN_LABEL, Prov
+from agentl.labels import Prov
 from agentl.language.nodes import Agent, CallExpr, Program, ToolDecl
-from agentl.messages import render
 from agentl.state import State
-from agentl.values import DataModelError
 
 _JUDGEMENTS: Final = {judgement.value: judgement for judgement in Judgement}
-
-
-@dataclass(slots=True)
-class Authorization:
-    """What became of a proposal (`KRN-3`).
-
-    ``stage`` names the step at which it stopped (``data_model`` ``isolation`` ``policy_error``
-    ``hook_error`` ``policy`` ``approval_isolation`` ``approval``), or is ``granted``. ``code`` and
-    ``values`` say why; ``detail`` is their text. ``approved``: a person said yes.
-    """
-
-    stage: str
-    request: ActionRequest
-    permit: ExecutionPermit | None = None
-    decision: PolicyDecision | None = None
-    approved: bool = False
-    code: str = ""
-    values: Mapping[str, Any] = field(default_factory=dict)
-    record: ApprovalRecord | None = None
-
-    @property
-    def granted(self) -> bool:
-        return self.permit is not None
-
-    @property
-    def detail(self) -> str:
-        return render(self.code, self.values) if self.code else ""
-
-
-class _Stop(Exception):  # noqa: N818 - carries a refusal out of one step
-    def __init__(self, stage: str, code: str, **values: Any) -> None:
-        super().__init__(code)
-        self.stage = stage
-        self.code = code
-        self.values = values
-
-
-def _refusal(stage: str, code: str, problem: BaseException, **values: Any) -> _Stop:
-    """Any raise refuses (`KRN-3`), except what must stop the run: that is raised on."""
-    if stops_the_run(problem):
-        raise problem
-    return _Stop(stage, code, type=type(problem).__name__, message=_said(problem), **values)
-
-
-def _said(problem: BaseException) -> str:
-    try:
-        return str(problem)
-    except BaseException as failure:
-        if stops_the_run(failure):
-            raise
-        return ""
 
 
 class Kernel:
@@ -226,29 +167,25 @@ class Kernel:
                 pass as well. Everything else that is raised on the way refuses.
         """
         try:
-            frozen, digest = self._isolate(request, kind)
-        except _Stop as stop:
+            frozen, digest = isolate(request, kind, self._declared)
+        except Stop as stop:
             return Authorization(stop.stage, request, code=stop.code, values=stop.values)
         decision: PolicyDecision | None = None
         try:
             decision, judgement = self._judge(frozen, state)
             stage = protocol.decide(PermitStage.NONE, judgement)
             if observer is not None:
-                _hook(observer, "decided", request, decision)
+                call_hook(observer, "decided", request, decision)
             if stage is PermitStage.REFUSED:
-                raise _Stop("policy", decision.code, **decision.values)
+                raise Stop("policy", decision.code, **decision.values)
             self._seq = seq = self._seq + 1
             action_id = f"{self.run_id}:{self.agent.name}:t{self._tick}:a{seq}"
             frozen.action_id = action_id
             frozen.hash = digest
             record: ApprovalRecord | None = None
             if stage is PermitStage.JUDGED:
-                stage, record = self._ask(stage, frozen, request, decision, approve, observer)
-                if stage is PermitStage.REFUSED:
-                    raise _Stop(
-                        "approval", _REFUSED[record_answer(record).value], target=frozen.tool, by=record.by
-                    )
-        except _Stop as stop:
+                stage, record = ask(stage, frozen, request, decision, approve, observer, self.clock)
+        except Stop as stop:
             return Authorization(stop.stage, frozen, decision=decision, code=stop.code, values=stop.values)
         permit = self._ledger.mint(
             stage,
@@ -265,35 +202,8 @@ class Kernel:
         self.stats["permits"] += 1
         return Authorization("granted", frozen, permit, decision, record is not None, record=record)
 
-    def _isolate(self, request: ActionRequest, kind: str) -> tuple[ActionRequest, str]:
-        """A copy in plain values that nobody else holds, and its digest (`KRN-3` step 1)."""
-        try:
-            target = request.tool
-            if type(target) is not str or kind not in ("invoke", "delegate"):
-                raise _Stop("isolation", "kernel.isolation", type=type(target).__name__, message=str(kind))
-            args = isolated(request.args)
-            if type(args) is not dict:
-                raise DataModelError(".", type(args).__name__)
-            risk, side_effects = self._declared(target, kind)
-            frozen = ActionRequest(
-                target,
-                args,
-                risk,
-                side_effects,
-                str(request.origin),
-                request.confidence,
-                _plain_labels(request.provenance),
-            )
-            return frozen, action_digest(kind, target, args)
-        except _Stop:
-            raise
-        except DataModelError as problem:
-            raise _Stop("data_model", problem.code, **problem.values) from None
-        except BaseException as problem:  # noqa: BLE001 - whatever a foreign request raises refuses
-            raise _refusal("isolation", "kernel.isolation", problem) from None
-
     def _declared(self, target: str, kind: str) -> tuple[str, list[str]]:
-        """Risk and side effects as declared; a caller's words about them do not count (`POL-7`, `KRN-8`)."""
+        """Risk and side effects as declared (`POL-7`, `KRN-8`)."""
         declared = self._tools.get(target)
         if declared is not None:
             return declared[0].risk, list(declared[0].side_effects)
@@ -304,56 +214,7 @@ class Kernel:
             decision = self.policy.check(frozen, state)
             return decision, _JUDGEMENTS[decision.verdict]
         except BaseException as problem:  # noqa: BLE001 - an error of the policy denies (POL-6)
-            raise _refusal("policy_error", "kernel.policy_error", problem, target=frozen.tool) from None
-
-    def _ask(
-        self,
-        stage: PermitStage,
-        frozen: ActionRequest,
-        request: ActionRequest,
-        decision: PolicyDecision,
-        approve: Callable[[ActionRequest], Any] | None,
-        observer: Any,
-    ) -> tuple[PermitStage, ApprovalRecord]:
-        """Put a second copy to a person and turn the answer into a record (`APR-1` to `APR-6`)."""
-        if observer is not None:
-            _hook(observer, "pending", request, decision)
-        ring = getattr(decision.rule, "by", None)
-        if ring is not None:
-            # Signed approvals come with another part; until something verifies them, they refuse.
-            raise _Stop("approval", "apr.no_ring", name=ring)
-        if approve is None:
-            raise _Stop("approval", "apr.no_approver", target=frozen.tool)
-        try:
-            shown = ActionRequest(
-                frozen.tool,
-                isolated(frozen.args),
-                frozen.risk,
-                list(frozen.side_effects),
-                frozen.origin,
-                frozen.confidence,
-                dict(frozen.provenance),
-                frozen.action_id,
-                frozen.hash,
-            )
-        except BaseException as problem:  # noqa: BLE001 - what cannot be shown is not approved
-            raise _refusal("approval_isolation", "kernel.isolation", problem) from None
-        try:
-            raw = approve(shown)
-        except BaseException as problem:  # noqa: BLE001 - an approver that raises refuses (APR-2)
-            stop = _refusal("approval", "apr.failed", problem, target=frozen.tool)
-            if observer is not None:
-                _hook(observer, "approver_failed", request, problem)
-            raise stop from None
-        try:
-            if type(raw) is ApprovalRecord:
-                record = raw
-            else:
-                record = approval_record(raw, frozen, self.clock() if self.clock is not None else None)
-            same = record.action_id == frozen.action_id and record.hash == frozen.hash
-            return protocol.approve(stage, record_answer(record), bool(same)), record
-        except BaseException as problem:  # noqa: BLE001 - an answer that cannot be read refuses
-            raise _refusal("approval", "apr.failed", problem, target=frozen.tool) from None
+            raise refusal("policy_error", "kernel.policy_error", problem, target=frozen.tool) from None
 
     # --- execution -------------------------------------------------------------------------
 
@@ -433,6 +294,8 @@ class Kernel:
         """
         held = self._ledger.spent(permit)
         doubt = _doubt_of(held, 1)
+        if self.journal is not None:
+            self.journal.doubt(permit)
         self._doubts.add(doubt)
         return doubt
 
@@ -478,26 +341,10 @@ class Kernel:
         ]
 
 
-_REFUSED: Final = {"approved": "apr.mismatch", "denied": "apr.denied", "expired": "apr.expired"}
-
-
-def _hook(observer: Any, name: str, request: ActionRequest, what: Any) -> None:
-    try:
-        hook = getattr(observer, name, None)
-        if hook is not None:
-            hook(request, what)
-    except BaseException as problem:  # noqa: BLE001 - a failing hook refuses (KRN-3)
-        raise _refusal("hook_error", "kernel.hook_error", problem, hook=name) from None
-
-
-def _plain_labels(given: Mapping[str, Any]) -> dict[str, Prov]:
-    return {name: label if type(label) is Prov else UNKNOWN_LABEL for name, label in dict(given).items()}
-
-
 def _doubt_of(held: Held, attempt: int) -> Doubt:
     return Doubt(
         held.kind, held.target, held.action_id, held.idempotency_key, held.action_hash, held.request, attempt
     )
 
 
-__all__ = ["Authorization", "InvalidArguments", "Kernel"]
+__all__ = ["Authorization", "Kernel"]

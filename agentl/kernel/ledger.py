@@ -1,0 +1,132 @@
+"""The ledger of a kernel: which of its permits can still be used (`KRN-10`, `KRN-11`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from agentl.errors import PermitError
+from agentl.kernel import protocol
+from agentl.kernel.action import ActionRequest
+from agentl.kernel.permit import ExecutionPermit, Held
+from agentl.kernel.protocol import PermitStage
+
+_put: Final = object.__setattr__
+
+
+class Ledger:
+    """The permits of one kernel that can still be used, by nonce (`KRN-11`).
+
+    Holds at most one unused permit and those whose execution is under way, so it stays small
+    however long the run is.
+    """
+
+    __slots__ = ("_entries", "_next", "_unused", "issuer")
+
+    def __init__(self, issuer: str) -> None:
+        self.issuer = issuer
+        self._next = 1
+        self._unused: int | None = None
+        self._entries: dict[int, tuple[ExecutionPermit, Held]] = {}
+
+    def mint(
+        self,
+        stage: PermitStage,
+        kind: str,
+        target: str,
+        args: Mapping[str, Any],
+        action_hash: str,
+        action_id: str,
+        idempotency_key: str,
+        policy_digest: str,
+        approved: bool,
+        request: ActionRequest,
+    ) -> ExecutionPermit:
+        """Issue the permit of an action that was allowed or approved; an older unused one is void.
+
+        Raises:
+            PermitError: the action was not approved (``protocol.mint``).
+        """
+        issued = protocol.mint(stage)
+        if self._unused is not None:
+            self._drop(self._unused, PermitStage.VOID)
+        nonce = self._next
+        self._next = nonce + 1
+        held = Held(kind, target, action_hash, action_id, idempotency_key, issued, request)
+        permit = ExecutionPermit.__new__(ExecutionPermit)
+        _put(permit, "kind", kind)
+        _put(permit, "target", target)
+        _put(permit, "args", args)
+        _put(permit, "action_hash", action_hash)
+        _put(permit, "action_id", action_id)
+        _put(permit, "idempotency_key", idempotency_key)
+        _put(permit, "policy_digest", policy_digest)
+        _put(permit, "approved", approved)
+        _put(permit, "nonce", nonce)
+        _put(permit, "issuer", self.issuer)
+        _put(permit, "_held", held)
+        self._entries[nonce] = (permit, held)
+        self._unused = nonce
+        return permit
+
+    def held(self, permit: Any) -> Held:
+        """The entry of a permit that can still be executed.
+
+        Raises:
+            PermitError: forged, copied, of another kernel, used, running or revoked.
+        """
+        if type(permit) is ExecutionPermit:
+            entry = self._entries.get(getattr(permit, "nonce", 0))
+            if entry is not None and entry[0] is permit:
+                held = entry[1]
+                shown = (
+                    permit.kind,
+                    permit.target,
+                    permit.action_hash,
+                    permit.action_id,
+                    permit.idempotency_key,
+                )
+                kept = (held.kind, held.target, held.action_hash, held.action_id, held.idempotency_key)
+                if held.stage is PermitStage.ISSUED and shown == kept:
+                    return held
+        raise PermitError(code="permit.unknown", target=str(getattr(permit, "target", "?")))
+
+    def spent(self, permit: Any) -> Held:
+        """The entry of a permit of this ledger that had its execution.
+
+        Raises:
+            PermitError: it had none here.
+        """
+        if type(permit) is ExecutionPermit and permit.issuer == self.issuer:
+            held: Held = permit._held  # noqa: SLF001 - the ledger wrote it
+            if held.stage is PermitStage.SPENT:
+                return held
+        raise PermitError(code="permit.unknown", target=str(getattr(permit, "target", "?")))
+
+    def start(self, permit: ExecutionPermit) -> None:
+        """The permit is no longer unused: minting another one does not void it."""
+        if self._unused == permit.nonce:
+            self._unused = None
+
+    def spend(self, permit: ExecutionPermit) -> None:
+        """The permit has had its one execution."""
+        self._drop(permit.nonce, PermitStage.SPENT)
+
+    def void(self, permit: ExecutionPermit) -> None:
+        """Revoke a permit that was not used (`KRN-11`).
+
+        Raises:
+            PermitError: this ledger has no such unused permit.
+        """
+        self.held(permit)
+        self._drop(permit.nonce, PermitStage.VOID)
+
+    def _drop(self, nonce: int, stage: PermitStage) -> None:
+        entry = self._entries.pop(nonce, None)
+        if entry is not None:
+            entry[1].stage = stage
+        if self._unused == nonce:
+            self._unused = None
+
+
+__all__ = ["Ledger"]
