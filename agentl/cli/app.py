@@ -22,6 +22,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except typer.Abort:
         return failures.report(KeyboardInterrupt(), as_json=as_json)
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last place that can speak
+        if type(error).__name__ == "NoArgsIsHelpError":
+            output.note(str(error))
+            return exits.USAGE
         if _is_usage(error):
             output.fail(_usage_text(error))
             return exits.USAGE
@@ -58,10 +61,7 @@ def build() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
 
-    @application.callback()
-    def agentl(_lang: options.Lang = None, version: options.Version = False) -> None:
-        """Options before the command."""
-
+    application.callback()(options.before_the_command)
     for name, command in (
         ("run", run.run),
         ("check", check.check),

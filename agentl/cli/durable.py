@@ -20,7 +20,7 @@ Output = Annotated[Path | None, typer.Option("-o", "--output", metavar="F", help
 ActionId = Annotated[str, typer.Argument(metavar="ACTION_ID", help=render("cli.help.action_id"))]
 Executed = Annotated[bool, typer.Option("--executed", help=render("cli.help.executed"))]
 NotExecuted = Annotated[bool, typer.Option("--not-executed", help=render("cli.help.not_executed"))]
-Value = Annotated[str | None, typer.Argument(metavar="[JSON]", help=render("cli.help.executed"))]
+Value = Annotated[str | None, typer.Argument(metavar="JSON", help=render("cli.help.executed"))]
 By = Annotated[str | None, typer.Option("--by", metavar="WHO", help=render("cli.help.by"))]
 
 

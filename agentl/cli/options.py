@@ -46,3 +46,7 @@ def _show_version(wanted: bool) -> None:
 Version = Annotated[
     bool, typer.Option("--version", callback=_show_version, is_eager=True, help=render("cli.help.version"))
 ]
+
+
+def before_the_command(_lang: Lang = None, _version: Version = False) -> None:
+    """The options that may stand before the command."""

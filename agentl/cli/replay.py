@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from agentl.replay import Journal
 
 JournalFile = Annotated[Path, typer.Argument(metavar="JOURNAL", help=render("cli.help.journal"))]
-AnyJournal = Annotated[Path | None, typer.Argument(metavar="[JOURNAL]", help=render("cli.help.journal"))]
+AnyJournal = Annotated[Path | None, typer.Argument(metavar="JOURNAL", help=render("cli.help.journal"))]
 Source = Annotated[Path | None, typer.Option("--source", metavar="F", help=render("cli.help.source"))]
 Force = Annotated[bool, typer.Option("--force", help=render("cli.help.force"))]
 RequireSeal = Annotated[bool, typer.Option("--require-seal", help=render("cli.help.require_seal"))]
