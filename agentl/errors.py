@@ -147,7 +147,9 @@ class NotRegistered(NotExecuted, KeyError):
 class ActionInDoubt(AgentLError):
     """Whether an action had its effect is not known (`TOL-3`, `RES-6`)."""
 
-    def __init__(self, text: str = "", *, action_id: str = "", tool: str = "", code: str = "", **values: Any) -> None:
+    def __init__(
+        self, text: str = "", *, action_id: str = "", tool: str = "", code: str = "", **values: Any
+    ) -> None:
         super().__init__(text, code=code, action_id=action_id, tool=tool, **values)
 
     @property

@@ -1,48 +1,43 @@
-"""The identity of a tree: a digest that ignores positions (`AST-7`).
+"""The identity of a tree: its digest without positions (`AST-7`).
 
-It is built from the leaves up, so that its cost is linear and no nesting is too deep for the
-canonical form of values.
+The tree is written as one flat row in which every node and every tuple gives its length first, so
+that the row can be read in one way only; the digest is that of the row's canonical bytes (`KRN-2`).
+Only ``nodes`` and ``agentl.values`` are needed: the trusted base digests policies without a parser.
 """
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import fields
-from typing import Any, Final
+from typing import Any
 
+from agentl.language.depth import parts_of
 from agentl.language.nodes import Node
-from agentl.values import canonical_bytes
-
-TREE_DOMAIN: Final = b"agentl.tree.v1\n"
+from agentl.values import value_digest
 
 
-_FIELD_NAMES: Final[dict[type[Node], tuple[str, ...]]] = {}
+def tree_row(root: Any) -> list[Any]:
+    """The flat row of a node, or of a tuple of nodes and values."""
+    row: list[Any] = []
+    waiting: list[Any] = [root]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Node):
+            kind = type(value)
+            names = parts_of(kind)
+            row.append(("node", kind.__name__, len(names)))
+            for name in reversed(names):
+                waiting.append(getattr(value, name))  # noqa: PERF401 - the order matters
+        elif type(value) is tuple:
+            row.append(("tuple", len(value)))
+            waiting.extend(reversed(value))
+        else:
+            row.append(("value", value))
+    return row
 
 
-def _field_names(kind: type[Node]) -> tuple[str, ...]:
-    """The fields that make a node what it is: neither its line nor what is kept beside it."""
-    names = _FIELD_NAMES.get(kind)
-    if names is None:
-        names = tuple(field.name for field in fields(kind) if field.compare and field.name != "line")
-        _FIELD_NAMES[kind] = names
-    return names
+def tree_digest(root: Any) -> str:
+    """SHA-256 of a tree in hexadecimal digits; comments, layout and positions change nothing.
 
-
-def _digest(part: Any) -> bytes:
-    if isinstance(part, Node):
-        kind = type(part)
-        names = _field_names(kind)
-        body = b"".join([name.encode("ascii") + b"=" + _digest(getattr(part, name)) for name in names])
-        return hashlib.sha256(TREE_DOMAIN + b"node " + kind.__name__.encode("ascii") + b"\n" + body).digest()
-    if isinstance(part, (tuple, list)):
-        body = b"".join([_digest(item) for item in part])
-        return hashlib.sha256(TREE_DOMAIN + b"list %d\n" % len(part) + body).digest()
-    return hashlib.sha256(TREE_DOMAIN + b"leaf\n" + canonical_bytes(part)).digest()
-
-
-def tree_digest(tree: Any) -> str:
-    """64 hex digits that identify a node, or a sequence of nodes and plain values (`AST-7`).
-
-    Comments, layout, commas, noise words and line numbers change nothing.
+    Raises:
+        DataModelError: a hand-made tree holds a value outside the data model (`KRN-2`).
     """
-    return _digest(tree).hex()
+    return value_digest(tree_row(root))

@@ -25,7 +25,9 @@ class Expr(Node):
     """Base of expressions. ``memo`` lets the evaluator keep the compiled form beside its node;
     it is no part of the tree: not compared, not printed, not digested."""
 
-    memo: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False, hash=False, kw_only=True)
+    memo: dict[str, Any] = field(
+        default_factory=dict, init=False, compare=False, repr=False, hash=False, kw_only=True
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,9 @@ class ReasonStmt(Stmt):
     produce: tuple[tuple[str, str], ...] = ()
     domains: tuple[tuple[str, Domain], ...] = ()
     defaults: tuple[tuple[str, Expr], ...] = ()
-    memo: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False, hash=False, kw_only=True)
+    memo: dict[str, Any] = field(
+        default_factory=dict, init=False, compare=False, repr=False, hash=False, kw_only=True
+    )
 
     @property
     def keyword(self) -> str:
