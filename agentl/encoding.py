@@ -35,10 +35,20 @@ def encode(value: Any, lossy: list[str] | None = None) -> Any:
     ``path : Type`` is appended to ``lossy``. Every mapping is written as ``$dict``, so no data
     can pass itself off as a tag.
     """
-    return _encode(value, "", [], lossy)
+    seen: list[str] = []
+    form = _encode(value, None, [], seen)
+    if seen and lossy is not None:
+        _encode(value, "", [], lossy)  # places are worth their cost only once something is lost
+    return form
 
 
-def _encode(value: Any, place: str, above: list[Any], lossy: list[str] | None) -> Any:
+def _below(place: str | None, part: Any) -> str | None:
+    if place is None:
+        return None
+    return f"{place}.{part if type(part) is str else type_name(part)}"
+
+
+def _encode(value: Any, place: str | None, above: list[Any], lossy: list[str]) -> Any:
     kind = type(value)
     if kind is str or kind is bool or value is None:
         return value
@@ -47,33 +57,30 @@ def _encode(value: Any, place: str, above: list[Any], lossy: list[str] | None) -
     if kind is float:
         return value if math.isfinite(value) else {"$float": repr(value)}
     tag = _CONTAINER_TAG.get(kind)
-    if tag is not None and len(above) < MAX_DEPTH and not any(value is container for container in above):
-        above.append(value)
-        try:
-            if kind is dict:
-                pairs = [
-                    [
-                        _encode(key, place, above, lossy),
-                        _encode(item, f"{place}.{key}" if lossy is not None else "", above, lossy),
-                    ]
-                    for key, item in value.items()
-                ]
-                return {tag: pairs}
-            if kind is Labeled:
-                return {tag: [_encode(value.value, place, above, lossy), list(value.prov.names)]}
-            items = value if kind is not set else sorted(value, key=_set_order)
-            return {
-                tag: [
-                    _encode(item, f"{place}[{n}]" if lossy is not None else "", above, lossy)
-                    for n, item in enumerate(items)
-                ]
-            }
-        finally:
-            above.pop()
-    return _encode_leaf(value, kind, place, lossy)
+    if tag is None or len(above) >= MAX_DEPTH or (above and any(value is held for held in above)):
+        return _encode_leaf(value, kind, place, lossy)
+    above.append(value)
+    try:
+        if kind is dict:
+            pairs = [
+                [_encode(key, place, above, lossy), _encode(item, _below(place, key), above, lossy)]
+                for key, item in value.items()
+            ]
+            return {tag: pairs}
+        if kind is Labeled:
+            return {tag: [_encode(value.value, place, above, lossy), list(value.prov.names)]}
+        items = value if kind is not set else sorted(value, key=_set_order)
+        return {
+            tag: [
+                _encode(item, None if place is None else f"{place}[{position}]", above, lossy)
+                for position, item in enumerate(items)
+            ]
+        }
+    finally:
+        above.pop()
 
 
-def _encode_leaf(value: Any, kind: type, place: str, lossy: list[str] | None) -> Any:
+def _encode_leaf(value: Any, kind: type, place: str | None, lossy: list[str]) -> Any:
     if kind is Symbol:
         return {"$sym": value.name}
     if kind is Decimal:
@@ -93,8 +100,7 @@ def _encode_leaf(value: Any, kind: type, place: str, lossy: list[str] | None) ->
             text = repr(value)
         except Exception:  # noqa: BLE001 - a foreign repr may do anything; recording must not fail
             text = f"<{name}>"
-    if lossy is not None:
-        lossy.append(f"{place.lstrip('.') or '.'} : {name}")
+    lossy.append(f"{(place or '').lstrip('.') or '.'} : {name}")
     return {"$opaque": text, "$type": name}
 
 

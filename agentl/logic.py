@@ -149,7 +149,7 @@ def equal_or_raise(left: Any, right: Any) -> bool:
     return bool(left == right)
 
 
-_PLAINLY_COMPARED: Final = frozenset({int, float, str, bool, Decimal})
+_PLAINLY_COMPARED: Final = frozenset({int, float, str, bool})  # a signalling decimal raises
 
 
 def equal(left: Any, right: Any) -> bool:
@@ -198,10 +198,9 @@ def order(op: str, left: Any, right: Any) -> Truth:
         if kind is float or other is float:
             return UNKNOWN
         if kind in _NUMBERS and other in _NUMBERS:
-            try:
-                return bool(_ORDERS[op](left, right))
-            except InvalidOperation:
-                return UNKNOWN
+            if any(type(side) is Decimal and side.is_nan() for side in (left, right)):
+                return UNKNOWN  # asked before comparing: whether NaN raises is up to the ambient context
+            return bool(_ORDERS[op](left, right))
     number, other_number = _as_float(left), _as_float(right)
     if number is None or other_number is None:
         return UNKNOWN
