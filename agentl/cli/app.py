@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import typer
 
 from agentl.cli import exits, failures, output
+from agentl.errors import AgentLError
 from agentl.messages import LANGUAGES, render, set_language
 
 
@@ -26,8 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             output.note(str(error))
             return exits.USAGE
         if _is_usage(error):
-            output.fail(_usage_text(error))
-            return exits.USAGE
+            error = AgentLError(code="cli.usage", **_usage(error))
         return failures.report(error, as_json=as_json)
 
 
@@ -62,22 +62,24 @@ def build() -> typer.Typer:
     )
 
     application.callback()(options.before_the_command)
-    for name, command in (
+    commands: tuple[tuple[str, Callable[..., int]], ...] = (
         ("run", run.run),
         ("check", check.check),
         ("ast", check.ast),
         ("replay", replay.replay),
         ("seal", replay.seal),
-    ):
+    )
+    for name, command in commands:
         application.command(name, help=render(f"cli.help.{name}"))(failures.guarded(command))
     family = typer.Typer(help=render("cli.help.durable"), no_args_is_help=True, rich_markup_mode=None)
-    for name, command in (
+    verbs: tuple[tuple[str, Callable[..., int]], ...] = (
         ("list", durable.list_runs),
         ("status", durable.status),
         ("export", durable.export),
         ("settle", durable.settle),
-    ):
-        family.command(name, help=render(f"cli.help.durable_{name}"))(failures.guarded(command))
+    )
+    for name, verb in verbs:
+        family.command(name, help=render(f"cli.help.durable_{name}"))(failures.guarded(verb))
     application.add_typer(family, name="durable")
     return application
 
@@ -87,9 +89,9 @@ def _is_usage(error: BaseException) -> bool:
     return any(kind.__name__ == "ClickException" for kind in type(error).__mro__)
 
 
-def _usage_text(error: BaseException) -> str:
+def _usage(error: BaseException) -> dict[str, str]:
     format_message = getattr(error, "format_message", None)
     said = format_message() if callable(format_message) else str(error)
     context = getattr(error, "ctx", None)
     command = getattr(context, "command_path", "agentl") if context is not None else "agentl"
-    return render("cli.usage", {"problem": said.rstrip("."), "command": command})
+    return {"problem": said.rstrip("."), "command": command}

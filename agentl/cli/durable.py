@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agentl.cli import exits, keys, options, output, watching
+from agentl.cli import exits, failures, options, output, watching
 from agentl.errors import AgentLError, DurableError
 from agentl.messages import render
 
@@ -49,7 +49,7 @@ def list_runs(
         raise AgentLError(
             code="cli.unreadable", file=str(directory), cause=error.strerror or str(error)
         ) from error
-    secret = keys.chain_key(key)
+    secret = key
     rows: list[dict[str, Any]] = []
     for path in found:
         try:
@@ -81,7 +81,7 @@ def status(
     """The state of a run, without resuming it (`DCL-3`)."""
     from agentl.durable import survey
 
-    found = survey(existing_store(directory), key=keys.chain_key(key))
+    found = survey(existing_store(directory), key=key)
     if as_json:
         output.out_json(_status_data(found))
         return exits.DONE
@@ -112,16 +112,16 @@ def export(
     _lang: options.Lang = None,
 ) -> int:
     """A completed run as a replay journal (`DCL-4`)."""
-    from agentl.durable import export_journal
+    from agentl.durable import DurableJournal
+    from agentl.journal.keys import chain_key
+    from agentl.replay.export import exported
 
     file = target or directory / "journal.json"
-    journal = export_journal(existing_store(directory), key=keys.chain_key(key))
+    durable = DurableJournal.open(existing_store(directory), key=chain_key(key), write=False)
+    journal = exported(durable.entries, durable.index)
     if journal is None:
-        refusal = render("durable.not_completed", {"directory": str(directory)})
-        output.fail(refusal)
-        if as_json:
-            output.out_json({"error": {"code": "durable.not_completed", "message": refusal}, "exit_code": 1})
-        return exits.FAILED
+        unfinished = DurableError(code="durable.not_completed", directory=str(directory))
+        return failures.report(unfinished, as_json=as_json, ending=exits.FAILED)
     try:
         journal.save(file)
     except OSError as error:
@@ -153,7 +153,7 @@ def settle(
         raise AgentLError(code="cli.verdict_choice")
     said = _value(value) if executed else None
     store = existing_store(directory)
-    settled = settle_action(store, action_id, executed=executed, value=said, by=by, key=keys.chain_key(key))
+    settled = settle_action(store, action_id, executed=executed, value=said, by=by, key=key)
     verdict = render("durable.verdict_executed" if executed else "durable.verdict_not_executed")
     if as_json:
         output.out_json({"action_id": action_id, "target": settled["target"], "executed": executed, "by": by})

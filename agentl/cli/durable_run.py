@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agentl.cli import exits, failures, keys, output, watching
-from agentl.errors import DurableError, ReplayDivergence
+from agentl.cli import exits, failures, output, watching
+from agentl.errors import AgentLError, ReplayDivergence
 from agentl.messages import render
 
 if TYPE_CHECKING:
-    from agentl.language.nodes import Agent, Program
+    from agentl.language.nodes import Program
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,8 @@ class Announcer:
 
     def opened(self, run: Any) -> None:
         """The journal is open and its chain holds; nothing has run yet."""
+        if run.already_completed:
+            return
         if not run.resumed:
             file = self.directory / "wal.jsonl"
             output.note(render("durable.started", {"run_id": run.run_id, "file": str(file)}))
@@ -50,13 +52,11 @@ class Announcer:
     def resolved(self, target: str, action_id: str, how: str) -> None:
         """A pending action has been settled."""
         self.taken.append({"target": target, "action_id": action_id, "how": how})
-        label = render(f"durable.how_{how}")
-        output.note(render("durable.resolution", {"target": target, "action_id": action_id, "label": label}))
+        output.note(f"  ↻ {target} ({action_id}) : {render(f'durable.how_{how}')}")
 
 
 def drive(
     program: Program,
-    agent: Agent,
     host: Any,
     llm: Any,
     source: tuple[Path, str],
@@ -68,8 +68,9 @@ def drive(
     from agentl.durable import DurableRun, FileStore
 
     announcer = Announcer(asked.directory)
+    watch.attach_host(host)
     run = DurableRun(
-        agent,
+        program,
         host,
         llm,
         store=FileStore(asked.directory),
@@ -77,24 +78,27 @@ def drive(
         echo=watch.echo,
         echo_all=asked.trace_all,
         source=(str(source[0]), source[1]),
-        key=keys.chain_key(asked.key),
+        key=asked.key,
         listener=announcer,
-        program=program,
     )
-    watch.attach_host(host)
-    opened = False
     try:
         with watch.progress():
             runtime = run.run(asked.ticks)
-    except (ReplayDivergence, DurableError) as error:
-        opened = run.journal is not None
-        if not opened or not _fails_the_resume(error):
+    except AgentLError as error:
+        if not isinstance(error, ReplayDivergence) and error.code != "durable.tick_limit":
             raise
         output.note("")
         message = render("durable.resume_failed", {"message": str(error)})
         return failures.report(error, as_json=asked.as_json, text=message, ending=exits.FAILED)
-    return conclude(runtime, watch, asked.as_json, run_id=run.run_id, resolutions=announcer.taken)
-
-
-def _fails_the_resume(error: Exception) -> bool:
-    return isinstance(error, ReplayDivergence) or getattr(error, "code", "") == "durable.tick_limit"
+    if run.already_completed and not asked.as_json and not asked.trace_all:
+        said = {"run_id": run.run_id, "ticks": runtime.state.tick, "reason": run.ended}
+        output.note(render("durable.already_completed", said))
+        return exits.first([exits.IN_DOUBT] if run.journal.in_doubt() else [])
+    doubts = [{"target": one["tool"], "action_id": one["action_id"]} for one in run.journal.in_doubt()]
+    more = {
+        "run_id": run.run_id,
+        "status": run.status,
+        "resumed": run.resumed,
+        "resolutions": announcer.taken,
+    }
+    return conclude(runtime, watch, asked.as_json, doubts=doubts, **more)

@@ -11,7 +11,7 @@ from typing import Any, ParamSpec
 import typer
 
 from agentl.cli import exits, output
-from agentl.errors import AgentLError, Cancelled, LeaseHeld, StoreFailure
+from agentl.errors import AgentLError, Cancelled, LeaseHeld, SourceError, StoreFailure
 from agentl.messages import render
 
 _P = ParamSpec("_P")
@@ -39,7 +39,7 @@ def report(
         output.note("".join(traceback.format_exception(error)).rstrip())
     code, values, own = _described(error)
     output.fail(text or own)
-    for line in _source_lines(own, values):
+    for line in _source_lines(error):
         output.note(line)
     ending = exit_code(error) if ending is None else ending
     if as_json:
@@ -48,13 +48,10 @@ def report(
     return ending
 
 
-def _source_lines(text: str, values: dict[str, Any]) -> list[str]:
-    """The source line of a parse error and a caret below the place, unless its text shows them itself."""
-    excerpt, column = values.get("excerpt"), values.get("column")
-    if not isinstance(excerpt, str) or not isinstance(column, int) or "\n" in text or not excerpt.strip():
-        return []
-    before = "".join(one if one == "\t" else " " for one in excerpt[: column - 1])
-    return [f"  {excerpt}", f"  {before}^"]
+def _source_lines(error: BaseException) -> list[str]:
+    """The source line of a parse error and a caret below the place (`PER-2`)."""
+    context = error.context() if isinstance(error, SourceError) else ""
+    return [f"  {line}" for line in context.splitlines()]
 
 
 def _described(error: BaseException) -> tuple[str, dict[str, Any], str]:

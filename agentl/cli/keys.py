@@ -6,19 +6,6 @@ import os
 from typing import Any
 
 
-def chain_key(spec: str | None) -> bytes | None:
-    """The secret of a durable journal's chain: ``--key``, else ``AGENTL_JOURNAL_KEY``, else none.
-
-    Raises:
-        SealError: the key cannot be used.
-    """
-    if spec is None and not os.environ.get("AGENTL_JOURNAL_KEY"):
-        return None
-    from agentl.seal import load_chain_key
-
-    return load_chain_key(spec)
-
-
 def signing_key(spec: str | None) -> Any:
     """The key that signs a recording: ``--sign-key``, else ``AGENTL_JOURNAL_KEY``, else none (`SEA-6`).
 

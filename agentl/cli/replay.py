@@ -71,7 +71,7 @@ def replay(
     same = verify_trace(recording, trace)
     outcome = "different" if not same else "remaining" if recording.remaining else "ok"
     if not as_json:
-        watch.show_rest(runtime.trace)
+        watch.show_rest()
         output.out()
     return _verdict(outcome, recording, sha256(trace), as_json)
 

@@ -57,7 +57,7 @@ def run(
         watch.open_events(events, opened)
         if durable is not None:
             asked = durable_run.Asked(durable, run_id, key, ticks, trace_all, as_json)
-            return durable_run.drive(program, agent, host, llm, (file, text), asked, watch)
+            return durable_run.drive(program, host, llm, (file, text), asked, watch)
         if record is not None:
             from agentl.cli import recording
 
@@ -77,9 +77,20 @@ def make_runtime(program: Program, agent: Agent, host: Any, llm: Any) -> Any:
     return Runtime(agent, host, llm, program=program)
 
 
-def conclude(runtime: Any, watch: watching.Watch, as_json: bool, **more: Any) -> int:
-    """The end of a run: trace (if it was not shown yet), metrics, exit code (`CLI-5`, `CLI-16`)."""
-    doubts = in_doubt(runtime)
+def conclude(
+    runtime: Any,
+    watch: watching.Watch,
+    as_json: bool,
+    doubts: list[dict[str, Any]] | None = None,
+    **more: Any,
+) -> int:
+    """The end of a run: trace (if it was not shown yet), metrics, exit code (`CLI-5`, `CLI-16`).
+
+    ``doubts`` are the actions that a journal knows to be in doubt; without a journal the runtime's
+    own facts say which targets are.
+    """
+    if doubts is None:
+        doubts = [{"target": target} for target in targets_in_doubt(runtime)]
     code = exits.first([exits.IN_DOUBT] if doubts else [])
     if as_json:
         report = {
@@ -92,7 +103,7 @@ def conclude(runtime: Any, watch: watching.Watch, as_json: bool, **more: Any) ->
         }
         output.out_json({**report, **more, "exit_code": code})
         return code
-    watch.show_rest(runtime.trace)
+    watch.show_rest()
     output.out()
     output.out(metrics_line(runtime.metrics))
     return code
@@ -103,10 +114,10 @@ def metrics_line(metrics: Any) -> str:
     return "  ".join(f"{name}={value}" for name, value in metrics.items())
 
 
-def in_doubt(runtime: Any) -> list[str]:
+def targets_in_doubt(runtime: Any) -> list[str]:
     """The targets with an action in doubt (`TOL-8`), in the order of their declaration."""
-    facts = [key for key, value in runtime.state.world.items() if key.endswith(".in_doubt") and value is True]
-    return [key.removeprefix("tools.").removesuffix(".in_doubt") for key in facts if key.startswith("tools.")]
+    facts = [key.split(".") for key, value in runtime.state.world.items() if value is True]
+    return [parts[1] for parts in facts if len(parts) == 3 and (parts[0], parts[2]) == ("tools", "in_doubt")]
 
 
 def _only_with(wanted: str, given: Any, dependent: dict[str, Any]) -> None:

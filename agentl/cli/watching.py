@@ -47,7 +47,7 @@ class Watch:
     def __init__(self, agent: str, *, quiet: bool) -> None:
         self.agent = agent
         self.quiet = quiet
-        self.shown = 0
+        self._kept: list[str] = []
         self._seq = 0
         self._events: IO[str] | None = None
         self._status: Any = None
@@ -67,8 +67,8 @@ class Watch:
 
     @property
     def echo(self) -> Any:
-        """What a trace calls with each line, or ``False``."""
-        return False if self.quiet else output.out
+        """What a trace calls with each line: shown at once, or kept until the end."""
+        return self._kept.append if self.quiet else output.out
 
     def sink(self, event: TraceEvent) -> None:
         """What a trace calls with each event."""
@@ -84,6 +84,10 @@ class Watch:
         """Watch the trace of a runtime."""
         runtime.trace.echo = self.echo
         runtime.trace.sink = _both(runtime.trace.sink, self.sink)
+
+    def attach_host(self, host: Any) -> None:
+        """Watch the trace of the runtime that will be made for ``host``."""
+        host.trace_sink = _both(getattr(host, "trace_sink", None), self.sink)
 
     @contextmanager
     def progress(self) -> Iterator[None]:
@@ -101,12 +105,11 @@ class Watch:
             finally:
                 self._status = None
 
-    def show_rest(self, trace: Trace) -> None:
-        """With ``--quiet`` the whole trace, now that it is over; otherwise its closing rule."""
-        if self.quiet:
-            output.out(trace.render())
-        else:
-            output.out(trace.render().rsplit("\n", 1)[-1])
+    def show_rest(self) -> None:
+        """What was kept back, now that the run is over, and the closing rule of a trace (`TRC-1`)."""
+        for line in self._kept:
+            output.out(line)
+        output.out("└" + "─" * 52)
 
 
 def _both(first: Any, second: Any) -> Any:

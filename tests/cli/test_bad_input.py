@@ -74,7 +74,7 @@ CASES = {
     "missing file": Case(lambda folder: ["run", folder / "absent.agent"], 2, "cli.unreadable"),
     "missing file for check": Case(lambda folder: ["check", folder / "absent.agent"], 2, "cli.unreadable"),
     "directory as file": Case(lambda folder: ["ast", folder], 2, "cli.unreadable"),
-    "NUL in the path": Case(lambda _folder: ["check", "a\0b.agent"], 2, "cli.unreadable"),
+    "NUL in the path": Case(lambda _folder: ["check", "a\0b.agent"], 2, "cli.usage"),
     "binary file": Case(run(b"\x7fELF\x02\x01\xff\xfe\x00"), 2, "lex.encoding"),
     "empty file": Case(run(""), 2, "parse.no_agent"),
     "unknown character": Case(run("AGENT a { \u20ac }"), 2, "lex.character"),
