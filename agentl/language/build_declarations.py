@@ -154,7 +154,15 @@ class DeclarationBuilder(StatementBuilder):
             if isinstance(part, Part):
                 keys[part.key] += part.value
         writes = tuple(one for one in rest if isinstance(one, MemoryWrite))
-        return Part("memory", MemorySpec(*keys.values(), writes, line=keyword.line))
+        spec = MemorySpec(
+            keys["SHORT_TERM"],
+            keys["LONG_TERM"],
+            keys["KNOWLEDGE"],
+            keys["SHARED"],
+            writes,
+            line=keyword.line,
+        )
+        return Part("memory", spec)
 
     # --- tools ---
 
@@ -184,7 +192,7 @@ class DeclarationBuilder(StatementBuilder):
         made.attests = last(rest, "attests")
         return made
 
-    input_after = input
+    input_after = input  # noqa: A003
 
     def tool_input(self, children: Children) -> Part:
         return Part("inputs", list(children))

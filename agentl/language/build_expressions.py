@@ -44,10 +44,15 @@ class ExpressionBuilder:
 
     def refuse(self, code: str, at: Lexeme, *, expected: tuple[str, ...] = (), **values: Any) -> ParseError:
         """The error of a text that the grammar takes and the language does not."""
-        values = {"found": described(at), **values}
-        place = {"filename": self.filename, "line": at.line, "column": at.col}
         return ParseError(
-            code=code, **place, **values, expected=expected, excerpt=excerpt(self.text, at.line)
+            code=code,
+            filename=self.filename,
+            line=at.line,
+            column=at.col,
+            found=described(at),
+            expected=expected,
+            excerpt=excerpt(self.text, at.line),
+            **values,
         )
 
     # --- names and paths ---

@@ -1,4 +1,4 @@
-"""From grammar to tree: reasoning, scenarios, the agent and the program (`GRM-2`, `GRM-3`, `GRM-14` to `GRM-18`)."""
+"""From grammar to tree: reasoning, scenarios, agent, program (`GRM-2`, `GRM-3`, `GRM-14` to `GRM-18`)."""
 
 from __future__ import annotations
 

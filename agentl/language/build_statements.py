@@ -10,7 +10,6 @@ from agentl.language.lexer import Lexeme
 from agentl.language.nodes import (
     AskStmt,
     Body,
-    CallExpr,
     CallStmt,
     ControlStmt,
     DelegateStmt,
@@ -97,7 +96,7 @@ class StatementBuilder(ExpressionBuilder):
     # --- acting ---
 
     def call_stmt(self, children: Children) -> CallStmt:
-        call: CallExpr = children[0]
+        call = self.call(children)
         return CallStmt(call, line=call.line)
 
     def set_stmt(self, children: Children) -> SetStmt:

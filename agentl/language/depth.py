@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from functools import cache
+import dataclasses
 from typing import Any
 
 from agentl.language.nodes import Expr, Node, Stmt
 
+_PARTS: dict[type[Any], tuple[str, ...]] = {}
 
-@cache
-def parts_of(kind: type[Node]) -> tuple[str, ...]:
+
+def parts_of(kind: type[Any]) -> tuple[str, ...]:
     """The fields of a node class that belong to the tree: without positions and memos."""
-    fields = kind.__dataclass_fields__
-    return tuple(name for name, field in fields.items() if field.compare and name != "line")
+    known = _PARTS.get(kind)
+    if known is None:
+        fields = dataclasses.fields(kind)
+        known = _PARTS[kind] = tuple(one.name for one in fields if one.compare and one.name != "line")
+    return known
 
 
 def deepest(root: Node) -> tuple[int, int]:

@@ -19,7 +19,7 @@ RESERVED: Final = frozenset(
     GIVEN_NOT THRESHOLD EXPLAINS UPDATE_HYPOTHESES GROUP MAX_EVIDENCE IN FROM WHERE PLANNER ENABLE
     MAX_DEPTH MAX_NODES APPROVAL_COST EFFECT REQUIRES COST BIND ATTESTS SYNTHESIZE OUTCOME WITH UTILITY
     VALUE TARGET_CONFIDENCE INTERNAL AND OR NOT JUDGE NOUL CHOICE SCORE ABSTAIN BELOW PRIORITY
-    """.split()
+    """.split()  # noqa: SIM905 - the list reads as in the reference
 )
 """The words that are keywords when written in capitals (`LEX-4`)."""
 
@@ -41,6 +41,9 @@ PHASES: Final = (
 
 MAX_NUMBER_DIGITS: Final = 300
 """Digits of one number: every number is then finite and exact within the data model (`KRN-2`)."""
+
+OPERATORS: Final = ("==", "!=", ">=", "<=", "->", "=>", *"{}()[],:.=><+-*/")
+"""Operators and punctuation, the longest first (`LEX-11`)."""
 
 _SECONDS: Final = {"ms": 0.001, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\"}

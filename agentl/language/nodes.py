@@ -7,7 +7,8 @@ Sequences are tuples, so a node is immutable and hashable. Every node carries ``
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal as OneOf, TypeAlias
+from typing import Any, TypeAlias
+from typing import Literal as OneOf
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,9 +90,15 @@ def parse_source(text: str, filename: str = "<source>") -> Program:
         raise ParseError(code="parse.no_agent", filename=filename, expected=("AGENT",))
     lexemes = prepare(lexemes, text, filename)
     try:
-        program = _run(lexemes, ProgramBuilder(text, filename))
-    except Stopped as stopped:
-        raise refusal(stopped, text, filename) from None
+        program = _run(lexemes, ProgramBuilder(text, filename), len(lexemes))
+    except _NoAction as stop:
+        # Once more, up to the token that stopped it: what could stand there is known before the
+        # reductions that this token set off.
+        try:
+            _run(lexemes, ProgramBuilder(text, filename), stop.place)
+        except Stopped as stopped:
+            raise refusal(stopped, text, filename) from None
+        raise  # cannot happen: the second run stops where it is told to
     depth, line = deepest(program)
     if depth > MAX_NESTING:
         raise too_deep(depth, line, 1, text, filename)
@@ -110,7 +116,15 @@ def _tables() -> tables.Tables:
     return tables.load()
 
 
-def _run(lexemes: list[Lexeme], builder: ProgramBuilder) -> Program:
+class _NoAction(Exception):  # noqa: N818 - a signal inside this module
+    """The parser has no action for the token at ``place``."""
+
+    def __init__(self, place: int) -> None:
+        super().__init__()
+        self.place = place
+
+
+def _run(lexemes: list[Lexeme], builder: ProgramBuilder, stop: int) -> Program:
     table = _tables()
     actions = table.actions
     gotos = table.gotos
@@ -120,12 +134,14 @@ def _run(lexemes: list[Lexeme], builder: ProgramBuilder) -> Program:
     ]
     states = [table.start]
     values: list[Any] = []
-    for lexeme in lexemes:
+    for place, lexeme in enumerate(lexemes):
+        if place == stop:
+            raise Stopped(lexeme, states, values, table)
         terminal = lexeme.type
         while True:
             action = actions[states[-1]].get(terminal)
             if action is None:
-                raise Stopped(lexeme, states, values, table)
+                raise _NoAction(place)
             if action >= 0:
                 states.append(action)
                 values.append(lexeme)
@@ -137,7 +153,7 @@ def _run(lexemes: list[Lexeme], builder: ProgramBuilder) -> Program:
                 del states[-size:], values[-size:]
             else:
                 children = []
-            value = children[rule.kept[0]] if rule.kind == tables.SINGLE else _taken(rule, children)
+            value: Any = children[rule.kept[0]] if rule.kind == tables.SINGLE else _taken(rule, children)
             method = methods[~action]
             if method is not None:
                 value = method(value)

@@ -61,6 +61,11 @@ def _members(agent: Agent) -> Iterator[str]:
         yield from braced(f"TOOL {name_text(tool.name)}", _tool(tool))
     if agent.has_policy or agent.policies or agent.redactions or agent.policy_default:
         yield from braced("POLICY", _policy(agent))
+    yield from _reasoning(agent)
+    yield from _behaviour(agent)
+
+
+def _reasoning(agent: Agent) -> Iterator[str]:
     for hypothesis in agent.hypotheses:
         yield from braced(f"HYPOTHESIS {name_text(hypothesis.name)}", _hypothesis(hypothesis))
     if agent.planner is not None:
@@ -68,6 +73,9 @@ def _members(agent: Agent) -> Iterator[str]:
     if agent.utility:
         terms = (f"{expression_text(one.condition)} VALUE {number_text(one.value)}," for one in agent.utility)
         yield from braced("UTILITY", terms)
+
+
+def _behaviour(agent: Agent) -> Iterator[str]:
     for plan in agent.plans:
         yield from _plan(plan)
     for event in agent.events:

@@ -1,4 +1,4 @@
-"""From a parser that stopped to a message: what was found, where, and what could stand there (`PER-2` to `PER-6`)."""
+"""From a parser that stopped to a message: what it met and what it could have taken (`PER-2` to `PER-6`)."""
 
 from __future__ import annotations
 
@@ -21,13 +21,18 @@ _SPELLED: Final = {
     "NOISE_CALL": "CALL",
 }
 _EXPRESSION: Final = frozenset(
-    "NUM PCT DUR STR DATETIME ( [ IDENT SHARED CONFIDENCE NOT SIGN NOISE_CALL".split()
+    {
+        *("NUM", "PCT", "DUR", "STR", "DATETIME", "(", "[", "IDENT", "SHARED", "CONFIDENCE"),
+        *("NOT", "SIGN", "NOISE_CALL"),
+    }
 )
-_OPERATOR: Final = frozenset("OR AND IN == != > >= < <= + - * /".split())
+_OPERATOR: Final = frozenset({"OR", "AND", "IN", "==", "!=", ">", ">=", "<", "<=", "+", "-", "*", "/"})
 _STATEMENT: Final = frozenset(
-    "IDENT NOISE_CALL SET IF THEN VERIFY VERIFY_PHASE REASON JUDGE ASK DELEGATE MESSAGE LOOP FOREACH RETRY "
-    "ROLLBACK ESCALATE".split()
-) | frozenset(PHASES)
+    {
+        *("IDENT", "NOISE_CALL", "SET", "IF", "THEN", "VERIFY", "VERIFY_PHASE", "REASON", "JUDGE", "ASK"),
+        *("DELEGATE", "MESSAGE", "LOOP", "FOREACH", "RETRY", "ROLLBACK", "ESCALATE", *PHASES),
+    }
+)
 _NUMBERS: Final = frozenset({"NUM", "PCT", "DUR", "SIGN", "-", ":", "=", "FROM"})
 _QUANTITIES: Final = {
     "CONFIDENCE": "confidence",
@@ -109,7 +114,7 @@ def refusal(stopped: Stopped, text: str, filename: str) -> ParseError:
     code, values = _diagnosis(found, stopped.values, stopped.acceptable)
     expected = summary(stopped.acceptable)
     if code == "parse.expected":
-        values["wanted"] = _wanted(expected)
+        values["wanted"] = "}" if found.type == "EOF" and "}" in expected else _wanted(expected)
     values.setdefault("found", described(found))
     return ParseError(
         code=code,
@@ -143,13 +148,15 @@ def summary(acceptable: frozenset[str]) -> tuple[str, ...]:
 
 
 def _wanted(expected: tuple[str, ...]) -> str:
-    firm = [one for one in expected if one not in {"‹operator›", ",", ".", ":", "="}] or list(expected)
+    # After an expression much can go on; what the construct itself waits for is the better hint.
+    weak = {"‹operator›", "(", ",", ".", ":", "="} if "‹operator›" in expected else {",", ":", "="}
+    firm = [one for one in expected if one not in weak] or list(expected)
     return " / ".join(f"KW {one}" if one in RESERVED else one for one in firm[:8])
 
 
 def _diagnosis(found: Lexeme, values: list[Any], acceptable: frozenset[str]) -> tuple[str, dict[str, Any]]:
     before = _before(values)
-    if found.type == "EVERY" and _nearest_keyword(values) == "OBSERVE":
+    if found.type == "EVERY":  # reserved only to be refused (LEX-4)
         return "parse.every", {}
     quantity = _QUANTITIES.get(before.type) if before is not None else None
     if quantity is not None and acceptable <= _NUMBERS:
@@ -203,7 +210,7 @@ def _judge(values: list[Any], acceptable: frozenset[str]) -> tuple[str, dict[str
             if "{" in opened:
                 option = _before(values)
                 return "parse.judge_option", {"option": option.text if option else "", "field": field}
-            if "[" in opened or value.type == "SCORE" and len(opened) > 1:
+            if "[" in opened or (value.type == "SCORE" and len(opened) > 1):
                 return "parse.judge_levels", {"field": field}
             if len(opened) == 1:
                 return "parse.judge_question", {"field": field, "kind": value.type}

@@ -37,7 +37,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """``actions`` by state and terminal: a state to go to, or ``~rule`` to reduce by; ``gotos`` by state and rule."""
+    """By state: ``actions`` by terminal (a state to go to, or ``~rule`` to reduce by), ``gotos`` by rule."""
 
     rules: tuple[Rule, ...]
     actions: list[dict[str, int]]
@@ -99,10 +99,10 @@ def build(grammar: str) -> dict[str, Any]:
             return iter(())
 
     lark = Lark(grammar, parser="lalr", lexer=Outside, strict=True, start="program")
-    table: Any = lark.parser.parser._parse_table  # type: ignore[attr-defined]  # noqa: SLF001
+    table: Any = lark.parser.parser._parse_table  # noqa: SLF001
     # A terminal that the grammar spells is known by its spelling, a declared one by its name.
     spelled = {name: name for row in table.states.values() for name in row if name.isupper()}
-    spelled |= {one.name: one.pattern.value for one in lark.terminals if one.pattern}
+    spelled |= {one.name: one.pattern.value for one in lark.terminals}
     spelled["$END"] = "EOF"
     # Lark numbers its states in the order of a set: number them by the walk from the start instead,
     # so that the same grammar always gives the same file.

@@ -18,82 +18,107 @@ is LALR(1). It also refuses brackets that are nested too deep, before anything e
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from agentl.errors import ParseError
-from agentl.language.lexer import Lexeme, excerpt
+from agentl.language.lexer import OPERATORS, Lexeme, excerpt
 
 MAX_NESTING: Final = 200
 """How deep brackets, expressions and statements may be nested (`PER-7`)."""
 
-_OPERANDS: Final = frozenset({"IDENT", "NUM", "PCT", "DUR", "STR", "DATETIME", ")", "]"})
+_NAME: Final = "NAME"  # how the pass remembers a word after a dot: a name, whatever else it could be
+_OPERANDS: Final = frozenset({"IDENT", "NUM", "PCT", "DUR", "STR", "DATETIME", ")", "]", _NAME})
 _AFTER_VERIFY: Final = frozenset(
     {"STR", "IDENT", "NUM", "PCT", "DUR", "DATETIME", "{", "(", "[", "-", "NOT", "CONFIDENCE", "SHARED"}
 )
+_PUNCTUATION: Final = frozenset(OPERATORS) | {"EOF"}
+_OPENING: Final = frozenset({"{", "(", "["})
+_CLOSING: Final = frozenset({"}", ")", "]"})
+_SENDABLE: Final = frozenset({"IDENT", ",", ".", ":", "="})
+# After these the next token must see what the pass made of the one before.
+_REMEMBERED: Final = frozenset({"LABEL", "VERIFY_PHASE", "NOISE_CALL"})
 
 
 def prepare(lexemes: list[Lexeme], text: str, filename: str) -> list[Lexeme]:
-    """The lexemes with the terminals of the grammar; the list is changed in place and given back.
+    """The lexemes with the terminals of the grammar; they are changed in place and given back.
 
     Raises:
         ParseError: brackets nested deeper than ``MAX_NESTING`` (`PER-7`).
     """
     depth = 0
-    sending = False
-    before = ""  # terminal of the previous token, as the lexer gave it
-    dotted = False  # the previous token is a name after a dot
-    last = len(lexemes) - 1
+    sending = False  # inside the list of a NEVER SEND
+    carried = False  # a SEND_COMMA was made
+    before = ""
     for place, token in enumerate(lexemes):
         terminal = token.type
-        after_dot = before == "." and terminal not in _PUNCTUATION
-        if after_dot:
-            pass  # a name, whatever word it is
-        elif terminal == "(":
-            if before == "IDENT" or dotted:
-                token.type = "CALL_PAREN"
-        elif terminal == "-":
-            if not (dotted or before in _OPERANDS):
-                token.type = "SIGN"
-        elif terminal == "*":
-            if lexemes[place + 1].type in {"}", ")"}:
-                token.type = "STAR_END"
-        elif terminal == "VERIFY":
-            if lexemes[place + 1].type not in _AFTER_VERIFY:
-                token.type = "VERIFY_PHASE"
-        elif terminal == "STR":
-            if before == "VERIFY":
-                token.type = "LABEL"
-        elif terminal == "ON":
-            following = place + (2 if lexemes[place + 1].type in {":", "="} else 1)
-            if following <= last and lexemes[following].type == "UNKNOWN":
-                token.type = "ON_UNKNOWN"
-        elif terminal == "IDENT":
-            if token.value == "CALL" and before != "EXPECT" and _call_follows(lexemes, place + 1):
-                token.type = "NOISE_CALL"
-        elif terminal == ",":
-            if sending and lexemes[place + 1].type == "IDENT":
-                token.type = "SEND_COMMA"
+        if before == "." and terminal not in _PUNCTUATION:
+            before = _NAME
+            continue
+        rule = _RULES.get(terminal)
+        if rule is not None:
+            made = rule(lexemes, place, before)
+            if made is not None:
+                token.type = made
         if terminal in _OPENING:
             depth += 1
             if depth > MAX_NESTING:
                 raise too_deep(depth, token.line, token.col, text, filename)
         elif terminal in _CLOSING:
             depth -= 1
-        if terminal == "SEND" and before == "NEVER":
-            sending = True
-        elif sending and not (after_dot or terminal in _SENDABLE):
-            sending = False
-        dotted = after_dot
-        before = "NAME" if after_dot else token.type if token.type in _OWN else terminal
-    return _without_extra_commas(lexemes)
+        if sending:
+            sending = terminal in _SENDABLE
+            if terminal == "," and lexemes[place + 1].type == "IDENT":
+                token.type = "SEND_COMMA"
+                carried = True
+        elif terminal == "SEND":
+            sending = before == "NEVER"
+        before = token.type if token.type in _REMEMBERED else terminal
+    return _without_extra_commas(lexemes) if carried else lexemes
 
 
-_PUNCTUATION: Final = frozenset("{ } ( ) [ ] , : . = == != >= <= -> => > < + - * / EOF".split())
-_OPENING: Final = frozenset({"{", "(", "["})
-_CLOSING: Final = frozenset({"}", ")", "]"})
-_SENDABLE: Final = frozenset({"IDENT", ",", ".", ":", "="})
-# After these the next token must see what the pass made of the one before.
-_OWN: Final = frozenset({"LABEL", "VERIFY_PHASE", "NOISE_CALL"})
+def _parenthesis(_lexemes: list[Lexeme], _place: int, before: str) -> str | None:
+    return "CALL_PAREN" if before in {"IDENT", _NAME} else None
+
+
+def _minus(_lexemes: list[Lexeme], _place: int, before: str) -> str | None:
+    return None if before in _OPERANDS else "SIGN"
+
+
+def _star(lexemes: list[Lexeme], place: int, _before: str) -> str | None:
+    return "STAR_END" if lexemes[place + 1].type in {"}", ")"} else None
+
+
+def _verify(lexemes: list[Lexeme], place: int, _before: str) -> str | None:
+    return None if lexemes[place + 1].type in _AFTER_VERIFY else "VERIFY_PHASE"
+
+
+def _string(_lexemes: list[Lexeme], _place: int, before: str) -> str | None:
+    return "LABEL" if before == "VERIFY" else None
+
+
+def _on(lexemes: list[Lexeme], place: int, _before: str) -> str | None:
+    following = lexemes[place + 1]
+    if following.type in {":", "="}:
+        following = lexemes[place + 2]
+    return "ON_UNKNOWN" if following.type == "UNKNOWN" else None
+
+
+def _word(lexemes: list[Lexeme], place: int, before: str) -> str | None:
+    if lexemes[place].value != "CALL" or before == "EXPECT":
+        return None
+    return "NOISE_CALL" if _call_follows(lexemes, place + 1) else None
+
+
+_RULES: Final[dict[str, Callable[[list[Lexeme], int, str], str | None]]] = {
+    "(": _parenthesis,
+    "-": _minus,
+    "*": _star,
+    "VERIFY": _verify,
+    "STR": _string,
+    "ON": _on,
+    "IDENT": _word,
+}
 
 
 def _call_follows(lexemes: list[Lexeme], place: int) -> bool:
@@ -107,8 +132,6 @@ def _call_follows(lexemes: list[Lexeme], place: int) -> bool:
 
 def _without_extra_commas(lexemes: list[Lexeme]) -> list[Lexeme]:
     """In a NEVER SEND list only the last comma of a run carries the list on."""
-    if all(one.type != "SEND_COMMA" for one in lexemes):
-        return lexemes
     kept: list[Lexeme] = []
     for one in lexemes:
         if one.type == "SEND_COMMA":
