@@ -66,7 +66,9 @@ def fee(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
 
 
 def entries(folder: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (folder / "wal.jsonl").read_text(encoding="utf-8").splitlines()]
+    # A killed driver leaves the room that it had laid out ahead as zero bytes (`STO-5`).
+    written = (folder / "wal.jsonl").read_bytes().rstrip(b"\0")
+    return [json.loads(line) for line in written.splitlines()]
 
 
 def test_the_first_screen(transfer: Story) -> None:
@@ -106,7 +108,8 @@ def test_the_protocol_of_an_action(transfer: Story) -> None:
 def test_exactly_once_when_idempotent(transfer: Story) -> None:
     """« interrompue, outil idempotent ou réconciliable : exactement une fois »."""
     assert [one["how"] for one in transfer.after["resolutions"]] == ["retry"]
-    assert [entry["key"] for entry in transfer.ledger["transfers"]] == [f"{RUN_ID}:payments:t1:a1"]
+    key = entries(transfer.crashed)[-1]["args"]["key"]
+    assert [entry["key"] for entry in transfer.ledger["transfers"]] == [key]
 
 
 def test_exactly_once_when_reconcilable(notify: Story) -> None:

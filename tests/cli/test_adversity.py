@@ -1,0 +1,104 @@
+"""A second driver, a full disk, an interruption: the command says so, ends, and the run goes on later."""
+
+from __future__ import annotations
+
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.bank import Payments, payments, wait_for
+from tests.support.command import child, environment, start
+from tests.support.samples import HOST, PROGRAM, place
+
+pytestmark = pytest.mark.real_kill
+
+RUN = ("run", "payments.agent", "--durable", "runs/payments")
+
+COUNTING = HOST.replace(
+    'door["state"] = Symbol("closed")',
+    'door["state"] = Symbol("closed")\n        open("effects.txt", "a").write(current_action().action_id + "\\n")',
+).replace(
+    "from agentl import Host, Symbol",
+    "from agentl import Host, Symbol\nfrom agentl.kernel import current_action",
+)
+
+
+def held(bank: Payments) -> subprocess.Popen[bytes]:
+    """A run that waits for the bank's answer, its transfer booked."""
+    process = start(*RUN, cwd=bank.folder, env=bank.environment, output=bank.folder / "output.txt")
+    wait_for(bank.folder / "booked", process)
+    return process
+
+
+def test_a_second_driver_is_told_who_drives(tmp_path: Path) -> None:
+    """`STO-6`, `CLI-16`: refused with exit code 10, naming the process; the first one is not disturbed."""
+    with payments(tmp_path, hold="transfers") as bank:
+        first = held(bank)
+        try:
+            second = bank.run()
+            assert second.code == 10
+            assert second.err.startswith("✗ ")
+            assert str(first.pid) in second.err
+            status = bank.agentl("durable", "status", "runs/payments", "--json").data
+            assert status["status"] == "running"
+            assert str(first.pid) in status["holder"]["holder"]
+            verdict = bank.agentl("durable", "settle", "runs/payments", "x", "--not-executed")
+            assert verdict.code == 10
+            (tmp_path / "release").touch()
+            assert first.wait(60) == 0
+        finally:
+            first.kill()
+            first.wait()
+        assert len(bank.ledger()["transfers"]) == 1
+
+
+def test_an_interruption_leaves_a_run_that_resumes(tmp_path: Path) -> None:
+    """`CLI-16`, `DUR-7`: Ctrl-C is exit code 130 and one line; the resume settles what was in flight."""
+    with payments(tmp_path, hold="transfers") as bank:
+        process = held(bank)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130
+        said = (tmp_path / "output.txt").read_text(encoding="utf-8")
+        assert "✗ interrompu" in said
+        assert "Traceback" not in said
+        (tmp_path / "release").touch()
+        resumed = bank.run()
+        assert resumed.code == 0, resumed.err
+        assert len(bank.ledger()["transfers"]) == 1
+
+
+@pytest.mark.parametrize("room", [0, 200, 900, 1400, 2000, 2600])
+def test_a_full_disk_ends_the_run_and_room_resumes_it(room: int, tmp_path: Path) -> None:
+    """`DRF-3`, `CLI-16`: exit code 4, nothing called after the failure; with room again the run completes.
+
+    The limit is on the size of files, as on a full disk: no write can go beyond ``room`` bytes.
+    """
+    file = place(
+        tmp_path, PROGRAM, COUNTING.replace('@host.tool("shut")', '@host.tool("shut", idempotent=True)')
+    )
+
+    def little_room() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+
+    words = [sys.executable, "-m", "agentl", "run", file.name, "--durable", "r"]
+    done = subprocess.run(
+        words,
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        preexec_fn=little_room,
+        check=False,
+        timeout=60,
+    )
+    said = done.stderr.decode()
+    assert "Traceback" not in said
+    assert done.returncode == 4, said
+    assert said.splitlines()[-1].startswith("✗ ")
+    resumed = child("run", file.name, "--durable", "r", cwd=tmp_path)
+    assert resumed.code == 0, resumed.err
+    effects = (tmp_path / "effects.txt").read_text(encoding="utf-8").splitlines()
+    assert len(set(effects)) == 1
