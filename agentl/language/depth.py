@@ -2,21 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
-from agentl.language.nodes import Expr, Node, Stmt
-
-_PARTS: dict[type[Any], tuple[str, ...]] = {}
-
-
-def parts_of(kind: type[Any]) -> tuple[str, ...]:
-    """The fields of a node class that belong to the tree: without positions and memos."""
-    known = _PARTS.get(kind)
-    if known is None:
-        fields = dataclasses.fields(kind)
-        known = _PARTS[kind] = tuple(one.name for one in fields if one.compare and one.name != "line")
-    return known
+from agentl.language.nodes import Expr, Node, Stmt, parts_of
 
 
 def deepest(root: Node) -> tuple[int, int]:

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentl.language.depth import parts_of
-from agentl.language.nodes import Node
+from agentl.language.nodes import Node, parts_of
 from agentl.values import value_digest
 
 

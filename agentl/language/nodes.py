@@ -6,7 +6,7 @@ Sequences are tuples, so a node is immutable and hashable. Every node carries ``
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, TypeAlias
 from typing import Literal as OneOf
 
@@ -488,3 +488,14 @@ class Agent(Node):
 @dataclass(frozen=True, slots=True)
 class Program(Node):
     agents: tuple[Agent, ...] = ()
+
+
+_PARTS: dict[type[Any], tuple[str, ...]] = {}
+
+
+def parts_of(kind: type[Any]) -> tuple[str, ...]:
+    """The fields of a node class that belong to the tree: without position and memo (`AST-7`)."""
+    known = _PARTS.get(kind)
+    if known is None:
+        known = _PARTS[kind] = tuple(one.name for one in fields(kind) if one.compare and one.name != "line")
+    return known
