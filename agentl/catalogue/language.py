@@ -26,7 +26,7 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "unterminated string, opened at line {line}, column {column}: close it with a double quote",
     ),
     "lex.character": (
-        "caractère inattendu {character}, ligne {line}, colonne {column} : retirez-le, ou mettez-le dans une chaîne",
+        "caractère inattendu {character}, ligne {line}, colonne {column} : retirez-le (ou citez-le)",
         "unexpected character {character}, line {line}, column {column}: remove it, or put it into a string",
     ),
     "lex.number": (
@@ -34,7 +34,7 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "a number of {digits} characters, line {line}, column {column}: the limit is {limit}",
     ),
     "lex.encoding": (
-        "octet {byte} qui n'est pas de l'UTF-8, ligne {line}, colonne {column} : enregistrez le fichier en UTF-8",
+        "octet {byte} qui n'est pas de l'UTF-8, ligne {line}, colonne {column} : enregistrez-le en UTF-8",
         "byte {byte} that is not UTF-8, line {line}, column {column}: save the file as UTF-8",
     ),
     "parse.no_agent": (
@@ -50,7 +50,7 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "a source of {size} bytes, above the limit of {limit}: split the program",
     ),
     "parse.too_deep": (
-        "imbrication de profondeur {depth}, au-delà de la limite de {limit} : découpez l'expression ou le bloc",
+        "imbrication de profondeur {depth}, limite {limit} : découpez l'expression ou le bloc",
         "nesting of depth {depth}, above the limit of {limit}: split the expression or the block",
     ),
     "parse.expected": _met("{wanted} attendu, {found} trouvé", "{wanted} expected, {found} found"),
@@ -104,7 +104,7 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     ),
     "parse.assertion": _met("assertion inconnue : {word}", "unknown assertion: {word}"),
     "parse.no_expectation": (
-        "colonne {column} : le scénario {scenario} n'a aucun EXPECT, il serait toujours satisfait : ajoutez-en un",
+        "colonne {column} : le scénario {scenario} n'a aucun EXPECT, toujours satisfait : ajoutez-en un",
         "column {column}: scenario {scenario} has no EXPECT, so it would always be satisfied: add one",
     ),
     "parse.judge_kind": _met(
@@ -130,6 +130,7 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "parse.every": (
         "colonne {column} : le mot EVERY ne fait pas partie de la grammaire ; "
         "écrivez `OBSERVE {{ logs WHEN <condition> }}`",
-        "column {column}: the word EVERY is not part of the grammar; write `OBSERVE {{ logs WHEN <condition> }}`",
+        "column {column}: the word EVERY is not part of the grammar; "
+        "write `OBSERVE {{ logs WHEN <condition> }}`",
     ),
 }

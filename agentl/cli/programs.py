@@ -74,7 +74,7 @@ def diagnostics_of(program: Program) -> tuple[list[tuple[Any, list[Diagnostic]]]
     """The diagnostics per agent, and those of the program as a whole."""
     from agentl.analysis import Analyzer, check_program
 
-    alone = [(agent, list(Analyzer(agent).run())) for agent in program.agents]
+    alone = [(agent, list(Analyzer(agent, program).run())) for agent in program.agents]
     own = [diagnostic for _, found in alone for diagnostic in found]
     return alone, _without(check_program(program), own)
 
