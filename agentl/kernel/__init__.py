@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 TCB_FILES: Final = (
     "canonical.py",
     "contracts.py",
+    "datamodel.py",
+    "encoding.py",
     "errors.py",
     "evaluator.py",
     "functions.py",
@@ -67,6 +69,7 @@ TCB_FILES: Final = (
     "kernel/registry.py",
     "kernel/retry.py",
     "labels.py",
+    "language/depth.py",
     "language/digest.py",
     "language/nodes.py",
     "logic.py",

@@ -13,7 +13,7 @@ from agentl.kernel.permit import require_permit
 def plain_name(name: str) -> str:
     """The name itself. Raises ``HostDeclarationError`` when it is no identifier (`KRN-19`)."""
     if not is_plain_name(name):
-        raise HostDeclarationError("host.name", name=name)
+        raise HostDeclarationError(code="host.name", name=name)
     return name
 
 

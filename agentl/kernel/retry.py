@@ -34,15 +34,15 @@ class Retry:
 
     def __post_init__(self) -> None:
         if type(self.attempts) is not int or self.attempts < 1:
-            raise HostDeclarationError("host.retry", field="attempts", value=self.attempts)
+            raise HostDeclarationError(code="host.retry", field="attempts", value=self.attempts)
         for name in ("delay", "factor", "jitter", "max_delay"):
             value = getattr(self, name)
             if value is None and name == "max_delay":
                 continue
             if isinstance(value, bool) or not isinstance(value, int | float):
-                raise HostDeclarationError("host.retry", field=name, value=value)
+                raise HostDeclarationError(code="host.retry", field=name, value=value)
             if not math.isfinite(value) or value < 0:
-                raise HostDeclarationError("host.retry", field=name, value=value)
+                raise HostDeclarationError(code="host.retry", field=name, value=value)
 
     def pause(self, attempt: int, key: str) -> float:
         """Seconds to wait after attempt number ``attempt`` of the action with this idempotency key."""

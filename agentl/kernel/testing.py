@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentl.errors import PolicyViolation
+from agentl.errors import NotExecuted, NotRegistered, PolicyViolation
 from agentl.kernel.action import ActionRequest
 from agentl.kernel.gate import Kernel
 from agentl.language.nodes import Agent
@@ -23,7 +23,7 @@ def dispatch(host: Any, name: str, args: dict[str, Any] | None = None, *, kind: 
         args: its arguments, or its payload.
 
     Raises:
-        KeyError: the sub-agent is not registered.
+        KeyError: the tool or sub-agent is not registered.
         PolicyViolation: the arguments have no place in the data model.
         NotExecuted, ActionInDoubt: as ``Kernel.execute``.
     """
@@ -32,7 +32,12 @@ def dispatch(host: Any, name: str, args: dict[str, Any] | None = None, *, kind: 
     if authorization.permit is None:
         raise PolicyViolation(code=authorization.code, **authorization.values)
     if kind == "invoke":
-        return kernel.execute(authorization.permit, host)
+        try:
+            return kernel.execute(authorization.permit, host)
+        except NotExecuted as failure:
+            if isinstance(failure.__cause__, NotRegistered):
+                raise failure.__cause__ from None
+            raise
     registered, result = kernel.delegate(authorization.permit, host)
     if not registered:
         raise KeyError(render("host.subagent_missing", {"name": name}))
