@@ -8,7 +8,8 @@ them into French (the default) or English (`MSG-1` to `MSG-4`). The wordings liv
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final
 
 from agentl.catalogue import CATALOGUE
@@ -36,6 +37,19 @@ def language() -> str:
         return _chosen
     wanted = os.environ.get("AGENTL_LANG", "fr")
     return wanted if wanted in LANGUAGES else "fr"
+
+
+@contextmanager
+def speaking(language: str | None) -> Iterator[None]:
+    """Render in ``language`` for a while (a journal's own, `MSG-4`); ``None`` changes nothing."""
+    global _chosen
+    before = _chosen
+    if language in LANGUAGES:
+        _chosen = language
+    try:
+        yield
+    finally:
+        _chosen = before
 
 
 def fmt(value: Any) -> str:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from agentl.journal.entry import canonical_json
 
 DOMAIN: Final = b"agentl.journal.chain.v1\n"
 KEY_ID_DIGITS: Final = 16
@@ -44,10 +46,21 @@ def empty_head(key: bytes | None = None) -> str:
     )
 
 
-def chain_of(canonicals: Iterable[bytes], key: bytes | None = None) -> list[str]:
-    """The digests of entries given by their canonical JSON, in order."""
+def canonical_entry(entry: Mapping[str, Any]) -> bytes:
+    """What is hashed of an entry given as JSON data: everything but its digest (`DUR-8`)."""
+    return canonical_json({name: value for name, value in entry.items() if name != "h"})
+
+
+def chain_hashes(entries: Sequence[Mapping[str, Any]], *, key: bytes | None = None) -> list[str]:
+    """The digest of every entry, given as JSON data; a digest already there is left out (`SEA-2`)."""
     chain = Chain(key)
-    return [chain.add(canonical) for canonical in canonicals]
+    return [chain.add(canonical_entry(entry)) for entry in entries]
+
+
+def chain_head(entries: Sequence[Mapping[str, Any]], *, key: bytes | None = None) -> str:
+    """The digest of the last entry; of no entry, that of the domain alone (`SEA-2`)."""
+    hashes = chain_hashes(entries, key=key)
+    return hashes[-1] if hashes else empty_head(key)
 
 
 def key_id(secret: bytes) -> str:

@@ -35,6 +35,7 @@ class Index:
         self.events: dict[str, None] = {}
         self.resolutions: list[dict[str, Any]] = []
         self._pending: dict[str | None, Intention] = {}
+        self._ended: dict[str | None, Intention] = {}
         self._doubts: dict[str, Intention] = {}
 
     def note(
@@ -104,12 +105,27 @@ class Index:
 
     def _result(self, _key: str, _args: Any, error: Any, agent: Any) -> None:
         found = self._pending.pop(agent, None)
-        if found is not None and error is not None and error[0] == "ActionInDoubt":
-            found.pop("verdict", None)
-            self._doubts[found["action_id"]] = found
+        if found is None:
+            return
+        self._ended[agent] = found
+        if error is not None and error[0] == "ActionInDoubt":
+            self._doubt(found)
 
-    def _resolution(self, key: str, args: Any, _error: Any, _agent: Any) -> None:
+    def _doubt(self, found: Intention) -> None:
+        found.pop("verdict", None)
+        self._doubts[found["action_id"]] = found
+
+    def _resolution(self, key: str, args: Any, _error: Any, agent: Any) -> None:
         self.resolutions.append({**args, "tool": key})
+        found = self._pending.get(agent)
+        if found is not None:
+            # What was decided after a verdict has used it up.
+            found.pop("verdict", None)
+        elif args.get("how") == "in_doubt":
+            # A result that broke its OUTPUT contract is declared in doubt behind it (`TOL-4`).
+            ended = self._ended.get(agent)
+            if ended is not None and ended["action_id"] == args.get("action_id"):
+                self._doubt(ended)
 
     def _verdict(self, key: str, args: Any, _error: Any, _agent: Any) -> None:
         self.resolutions.append({**args, "tool": key, "how": "verdict"})

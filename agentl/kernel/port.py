@@ -109,6 +109,9 @@ class ActionJournal(Protocol):
     def result(self, permit: ExecutionPermit, outcome: Outcome) -> None:
         """Put the outcome on record, durable on return: it never runs again."""
 
+    def doubt(self, permit: ExecutionPermit) -> None:
+        """Put on record that the recorded result broke its OUTPUT contract (`TOL-4`)."""
+
     def lookup(self, target: str, call: Callable[[], bool]) -> bool:
         """The crossing ``delegate_lookup``: served, or called and recorded."""
 

@@ -51,7 +51,7 @@ METRICS: Final = (
     "reason_degraded",
     "judge_abstained",
 )
-_PLAIN: Final = frozenset((str, int, float, bool, type(None), Symbol))
+PLAIN: Final = frozenset((str, int, float, bool, type(None), Symbol))
 
 
 class VerifyFailed(Exception):  # noqa: N818 - a signal that ends a block, not an error
@@ -65,14 +65,14 @@ class VerifyFailed(Exception):  # noqa: N818 - a signal that ends a block, not a
 
 def opened(value: Any) -> tuple[Any, Prov]:
     """A value from outside without its wrappers, and the labels that the host gave it (`PRV-3`, `ENC-5`)."""
-    if type(value) in _PLAIN:
+    if type(value) in PLAIN:
         return value, NONE
     return unwrapped(decode(encode(value)))
 
 
 def unwrapped(value: Any) -> tuple[Any, Prov]:
     """A value without its wrappers, inner ones included, and all their labels."""
-    if type(value) in _PLAIN:
+    if type(value) in PLAIN:
         return value, NONE
     value, label = unwrap(value)
     kind = type(value)
@@ -87,6 +87,16 @@ def unwrapped(value: Any) -> tuple[Any, Prov]:
             label = label | inner
         return kind(item for item, _ in items), label
     return value, label
+
+
+def all_plain(value: Any) -> bool:
+    """Whether a value is a scalar, or a dictionary of scalars: nothing inside to look for."""
+    if type(value) is not dict:
+        return type(value) in PLAIN
+    for item in value.values():  # noqa: SIM110 - the loop is much faster, and runs once per call
+        if type(item) not in PLAIN:
+            return False
+    return True
 
 
 class Core:
@@ -116,6 +126,8 @@ class Core:
         self.llm: Any = llm if llm is not None else MockLLM()
         self.state = State()
         self.kernel = Kernel(agent, run_id=run_id, program=program)
+        # A host that records, or that serves a recording, brings the record of actions with it (`RPL-4`).
+        self.kernel.journal = getattr(self.host, "action_journal", None)
         self.control = self.kernel.control
         self.kernel.clock = getattr(self.host, "now", None)
         self.evaluator = Evaluator(self.state)
@@ -219,4 +231,4 @@ def _no_block(_body: tuple[Stmt, ...]) -> None:
     raise NotImplementedError
 
 
-__all__ = ["METRICS", "Core", "VerifyFailed", "opened", "unwrapped"]
+__all__ = ["METRICS", "PLAIN", "Core", "VerifyFailed", "all_plain", "opened", "unwrapped"]

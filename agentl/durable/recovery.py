@@ -1,0 +1,186 @@
+"""The journal port of the kernel: intents, attempts, outcomes, and interrupted actions (`RES-5`, `RES-6`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from agentl.durable.served import ServedJournal, error_text, recorded_value, verdict_of
+from agentl.errors import ActionInDoubt, ReplayDivergence
+from agentl.journal.entry import dump, encode_args
+from agentl.journal.failures import describe, rebuild
+from agentl.journal.index import Intention
+from agentl.kernel.permit import ExecutionPermit
+from agentl.kernel.port import FAILED, FRESH, IN_DOUBT, RESULT, Outcome, Recovery, Verdict
+from agentl.messages import render
+from agentl.values import encode
+
+
+class DurableJournal(ServedJournal):
+    """The journal of one durable run, and the record of its actions that the kernel writes to (`DUR-11`)."""
+
+    def intent(self, permit: ExecutionPermit, promise: tuple[str, ...]) -> Recovery:
+        """Put the intent on record, durable, or consume the recorded one (`RES-5`, `RES-6`)."""
+        entry = self.upcoming()
+        if entry is None:
+            self.write("intent", permit.target, intent_args(permit, promise), sync=True)
+            return FRESH
+        if entry.kind != "intent" or entry.key != permit.target:
+            raise ReplayDivergence(
+                code="durable.diverged",
+                entry=entry.seq,
+                recorded=f"{entry.kind}:{entry.key}",
+                derived=f"intent:{permit.target}",
+            )
+        recorded = entry.stored_args if isinstance(entry.stored_args, dict) else {}
+        if recorded.get("action_id") != permit.action_id:
+            raise ReplayDivergence(
+                code="durable.diverged_intent",
+                entry=entry.seq,
+                recorded=recorded.get("action_id"),
+                derived=permit.action_id,
+            )
+        if recorded.get("hash") != permit.action_hash or recorded.get("kind") != permit.kind:
+            raise ReplayDivergence(
+                code="durable.diverged_args",
+                entry=entry.seq,
+                crossing=f"intent:{permit.target}",
+                recorded=recorded.get("hash"),
+                derived=permit.action_hash,
+            )
+        self._ordered.take()
+        return self._after_intent(permit, recorded)
+
+    def _after_intent(self, permit: ExecutionPermit, recorded: Mapping[str, Any]) -> Recovery:
+        attempt, settled, verdict = 1, None, None
+        while True:
+            entry = self._ordered.peek()
+            if entry is None:
+                break
+            args = entry.stored_args if isinstance(entry.stored_args, dict) else {}
+            if entry.kind == "verdict":
+                if args.get("action_id") == permit.action_id:
+                    verdict = verdict_of(entry)
+                else:
+                    self._waiting.append(verdict_of(entry))
+            elif entry.kind == "resolution" and args.get("action_id") == permit.action_id:
+                # What was decided after a verdict has used it up.
+                verdict, settled = None, args.get("how")
+                attempt = args.get("attempt", attempt)
+            elif entry.kind != "resume":
+                return Recovery(outcome=self._served(permit), attempt=attempt)
+            self._ordered.take()
+        if verdict is None and settled == IN_DOUBT:
+            return Recovery(outcome=self._left_in_doubt(permit), attempt=attempt)
+        if verdict is not None and not verdict.executed:
+            # The call that follows may be interrupted in its turn: the verdict must not cover that one.
+            self._resolve(permit, "not_executed", attempt + 1)
+        return Recovery(
+            attempt=attempt,
+            pending=True,
+            recorded_promise=tuple(recorded.get("promise") or ()),
+            verdict=verdict,
+            restricted=self._restricted(self.index.settleable(permit.action_id)),
+        )
+
+    def _served(self, permit: ExecutionPermit) -> Outcome:
+        entry = self.take(permit.kind, permit.target, encode_args(permit.kind, dict(permit.args)))
+        if entry is None:
+            raise ReplayDivergence(code="durable.prefix_exhausted", crossing=f"{permit.kind}:{permit.target}")
+        if entry.error is None:
+            return Outcome(RESULT, recorded_value(entry))
+        problem = rebuild(entry.error)
+        if isinstance(problem, ActionInDoubt):
+            problem = ActionInDoubt(entry.error[1], action_id=permit.action_id, tool=permit.target)
+            return Outcome(IN_DOUBT, None, problem)
+        return Outcome(FAILED, None, problem)
+
+    def _left_in_doubt(self, permit: ExecutionPermit) -> Outcome:
+        """An earlier process declared the doubt and died before its result: the doubt stands."""
+        text = render("durable.in_doubt", {"action_id": permit.action_id, "tool": permit.target})
+        outcome = Outcome(IN_DOUBT, None, ActionInDoubt(text, action_id=permit.action_id, tool=permit.target))
+        self.result(permit, outcome)
+        return outcome
+
+    def _restricted(self, found: Intention | None) -> bool:
+        """Whether an older driver of this action may still be inside its call (`STO-6`)."""
+        if self.lease is None or not self.lease.unsure or found is None:
+            return False
+        first = found.get("epoch", 0)
+        return any(epoch >= first for epoch in self.lease.unsure)
+
+    def resolution(self, permit: ExecutionPermit, how: str, attempt: int | None) -> None:
+        """Put a further attempt, or the answer of a reconciler, on record, durable (`DUR-5`)."""
+        self._resolve(permit, how, attempt)
+
+    def _resolve(self, permit: ExecutionPermit, how: str, attempt: int | None) -> None:
+        args: dict[str, Any] = {"action_id": permit.action_id, "how": how}
+        if attempt is not None:
+            args["attempt"] = attempt
+        self.write("resolution", permit.target, args, sync=True)
+        taken = {"tool": permit.target, **args}
+        self.resolutions.append(taken)
+        if self.on_resolution is not None:
+            self.on_resolution(taken)
+
+    def result(self, permit: ExecutionPermit, outcome: Outcome) -> None:
+        """Put the outcome on record, durable: the action never runs again (`DUR-6`, `DUR-7`)."""
+        args = encode_args(permit.kind, dict(permit.args))
+        if outcome.error is not None:
+            failure = describe(outcome.error)
+            self.write(permit.kind, permit.target, args, error_text(failure), sync=True, error=failure)
+        else:
+            self.write(permit.kind, permit.target, args, f'"value":{dump(encode(outcome.value))}', sync=True)
+
+    def doubt(self, permit: ExecutionPermit) -> None:
+        """Put on record that the recorded result broke its OUTPUT contract: in doubt (`TOL-4`)."""
+        args = {"action_id": permit.action_id, "how": IN_DOUBT}
+        if self.take("resolution", permit.target, args) is None:
+            self._resolve(permit, IN_DOUBT, None)
+
+    def lookup(self, target: str, call: Callable[[], bool]) -> bool:
+        """The crossing ``delegate_lookup``."""
+        return bool(self.crossing("delegate_lookup", target, call))
+
+    def reconcile(
+        self, target: str, action_id: str, call: Callable[[], tuple[bool, Any]] | None
+    ) -> tuple[bool, Any] | None:
+        """The crossing ``reconcile``: served if it comes next, else asked if that is allowed (`TOL-8`)."""
+        args = {"action_id": action_id}
+        entry = self.upcoming()
+        if entry is None:
+            if call is None or self._restricted(self.index.settleable(action_id)):
+                return None
+        elif entry.kind != "reconcile" or entry.key != target or entry.stored_args != args:
+            return None
+
+        def ask() -> dict[str, Any]:
+            assert call is not None
+            executed, value = call()
+            return {"executed": executed, "value": value}
+
+        answer = self.crossing("reconcile", target, ask, args=args, sync=True)
+        return bool(answer["executed"]), answer["value"]
+
+    def verdicts(self) -> list[Verdict]:
+        """The verdicts on doubtful actions that wait at the start of a tick (`RES-10`)."""
+        self.upcoming()
+        waiting, self._waiting = self._waiting, []
+        return waiting
+
+
+def intent_args(permit: ExecutionPermit, promise: tuple[str, ...]) -> dict[str, Any]:
+    """The arguments of an ``intent`` (`DUR-4`)."""
+    return {
+        "action_id": permit.action_id,
+        "hash": permit.action_hash,
+        "key": permit.idempotency_key,
+        "kind": permit.kind,
+        "policy": permit.policy_digest[:16],
+        "promise": list(promise),
+    }
+
+
+def resolutions_of(journal: DurableJournal) -> list[dict[str, Any]]:
+    """Every resolution that the journal holds, verdicts included (`DUR-11`)."""
+    return [dict(found) for found in journal.index.resolutions]
