@@ -190,16 +190,21 @@ def test_the_reason_names_the_rule() -> None:
     """`POL-2`, `POL-3`: the first matching rule of its effect, its own target, its line."""
     set_language("en")
     no = Literal(0)
+    first = [PolicyRule("NEVER", "pay", no, line=1), PolicyRule("NEVER", "*", line=2)]
+    harder = [PolicyRule("NEVER", "pay", line=1), PolicyRule("DENY", "*", line=2)]
+    softer = [PolicyRule("ALLOW", "pay", line=1), PolicyRule("DENY", "pay", line=2)]
+    second = [PolicyRule("ALLOW", "pay", no), PolicyRule("ALLOW", "pay")]
+    asked = [PolicyRule("REQUIRE_APPROVAL", "*", line=7)]
     cases: list[tuple[list[PolicyRule], str, str, dict[str, Any], int | None]] = [
-        ([PolicyRule("NEVER", "pay", no, line=1), PolicyRule("NEVER", "*", line=2)], "ALLOW", "pol.never", {"target": "*", "line": 2}, 1),
-        ([PolicyRule("NEVER", "pay", line=1), PolicyRule("DENY", "*", line=2)], "ALLOW", "pol.never", {"target": "pay", "line": 1}, 0),
-        ([PolicyRule("ALLOW", "pay", line=1), PolicyRule("DENY", "pay", line=2)], "ALLOW", "pol.deny", {"target": "pay", "line": 2}, 1),
+        (first, "ALLOW", "pol.never", {"target": "*", "line": 2}, 1),
+        (harder, "ALLOW", "pol.never", {"target": "pay", "line": 1}, 0),
+        (softer, "ALLOW", "pol.deny", {"target": "pay", "line": 2}, 1),
         ([PolicyRule("ALLOW", "pay", no)], "ALLOW", "pol.no_allow", {"name": "pay"}, None),
         ([PolicyRule("ALLOW", "other")], "DENY", "pol.default_deny", {"name": "pay"}, None),
-        ([PolicyRule("REQUIRE_APPROVAL", "*", line=7)], "ALLOW", "pol.approval", {"target": "*", "line": 7}, 0),
-        ([PolicyRule("ALLOW", "pay", no), PolicyRule("ALLOW", "pay")], "DENY", "pol.allowed", {}, 1),
+        (asked, "ALLOW", "pol.approval", {"target": "*", "line": 7}, 0),
+        (second, "DENY", "pol.allowed", {}, 1),
         ([], "ALLOW", "pol.allowed", {}, None),
-    ]  # fmt: skip
+    ]
     for rules, default, code, values, index in cases:
         decision = decide(rules, default=default)
         assert (decision.code, decision.values) == (code, values)
@@ -227,7 +232,7 @@ def test_a_target_is_its_exact_name() -> None:
 
 
 def test_the_policy_digest_ignores_positions() -> None:
-    """`AST-7`, `KRN-4`: lines and layout are no part of a policy; default, effect, target, guard, ring are."""
+    """`AST-7`, `KRN-4`: positions are no part of a policy; default, effect, target, guard, ring are."""
 
     def made(*rules: PolicyRule, default: str = "DENY") -> str:
         return policy_digest(agent(rules, default))
