@@ -83,7 +83,8 @@ def _extreme(name: str, arguments: Sequence[Any], line: int) -> Any:
 def _round(value: Any, digits: Any, line: int) -> Any:
     if digits is not None and type(digits) is not int:
         raise EvalError(code="eval.not_numeric", value=digits, line=line)
-    if not math.isfinite(value) or (digits is not None and abs(digits) > _MAX_DIGITS):
+    finite = value.is_finite() if type(value) is Decimal else type(value) is int or math.isfinite(value)
+    if not finite or (digits is not None and abs(digits) > _MAX_DIGITS):
         raise EvalError(code="eval.not_numeric", value=value, line=line)
     if type(value) is Decimal:
         if value.adjusted() > _MAX_DIGITS:
