@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-from agentl.language.nodes import Domain, Expr, JudgeStmt, Literal, PathExpr, Question, ReasonStmt, UnOp
+from agentl.language.nodes import Domain, Expr, JudgeStmt, Question, ReasonStmt
+from agentl.language.printer import expression_text
 from agentl.logic import equal
 from agentl.messages import fmt
 from agentl.values import UNDEFINED, Symbol
@@ -64,17 +65,6 @@ def domain_text(domain: Domain) -> str:
     if domain.kind == "RANGE":
         return fmt([domain.low, domain.high])
     return fmt(list(domain.values))
-
-
-def expression_text(expr: Expr) -> str:
-    """A DEFAULT as the schema shows it; what is no literal is computed here, so the model need not know."""
-    if isinstance(expr, Literal):
-        return fmt(expr.value)
-    if isinstance(expr, PathExpr):
-        return expr.dotted
-    if isinstance(expr, UnOp) and isinstance(expr.operand, Literal) and expr.op == "-":
-        return f"-{fmt(expr.operand.value)}"
-    return "…"
 
 
 def is_finite(value: Any) -> bool:

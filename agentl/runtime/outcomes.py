@@ -10,8 +10,17 @@ from agentl.kernel.action import ActionRequest, type_violation
 from agentl.kernel.control import CONTROL_KEY
 from agentl.kernel.doubts import SettledDoubt
 from agentl.kernel.permit import ExecutionPermit
-from agentl.labels import EFFECT_LABEL, HUMAN_LABEL, NONE, RUNTIME_LABEL, TOOL_LABEL, UNKNOWN_LABEL, Prov
-from agentl.runtime.core import Core, unwrapped
+from agentl.labels import (
+    EFFECT_LABEL,
+    HUMAN_LABEL,
+    NONE,
+    RUNTIME_LABEL,
+    TOOL_LABEL,
+    UNKNOWN_LABEL,
+    Prov,
+    unwrap,
+)
+from agentl.runtime.core import PLAIN, Core, all_plain, unwrapped
 from agentl.runtime.drift import EFFECT_SOURCE, Drift
 from agentl.runtime.targets import Target, Targets
 from agentl.runtime.trace import failure
@@ -39,9 +48,11 @@ Bind = Callable[[Produced, ActionRequest, Prov], None]
 
 def contract(target: Target, value: Any) -> Produced | Violation:
     """Apply the OUTPUT contract of ``target`` to what it returned (`TOL-4`, `ENC-6`)."""
-    value, whole = unwrapped(value)
-    if is_opaque_inside(value):
-        return Violation("output.opaque", {"type": type_name(value)})
+    whole = NONE
+    if not all_plain(value):
+        value, whole = unwrap(value)
+        if is_opaque_inside(value):
+            return Violation("output.opaque", {"type": type_name(value)})
     if target.decl is None or not target.outputs:
         keys = [str(key) for key in value] if type(value) is dict else []
         return Produced({}, {}, keys)
@@ -52,7 +63,10 @@ def contract(target: Target, value: Any) -> Produced | Violation:
     for key, kind, _ in target.outputs:
         if key not in value:
             return Violation("output.missing", {"key": key})
-        found, label = unwrapped(value[key])
+        found = value[key]
+        label = NONE
+        if type(found) not in PLAIN:
+            found, label = unwrapped(found)
         breach = type_violation(found, kind)
         if breach == "type":
             return Violation("output.type", {"key": key, "wanted": kind, "type": type_name(found)})

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 from agentl.errors import RuntimeAgentError
 from agentl.kernel.gate import Kernel
 from agentl.labels import DECLARED_LABEL
-from agentl.language.nodes import Agent, Expr, Plan, Program, Stmt
+from agentl.language.nodes import Agent, Plan, Program, Stmt
 from agentl.runtime.asking import Asking
 from agentl.runtime.calls import Calls
 from agentl.runtime.core import Core
@@ -106,7 +106,6 @@ class Runtime:
             models=self._models,
             plans=self._plans,
             sensors=self._sensors,
-            describe=_described,
         )
         self._phases = Phases(
             core,
@@ -298,12 +297,6 @@ class Runtime:
     def seed_memory(self, bucket: str, key: str, records: Iterable[Any]) -> None:
         """Restore memory from outside, with label MEMORY (`MEM-3`)."""
         self._memory.seed(bucket, key, records)
-
-
-def _described(expr: Expr) -> str:
-    from agentl.runtime.coercion import expression_text
-
-    return expression_text(expr)
 
 
 __all__ = ["Runtime"]

@@ -13,7 +13,6 @@ from agentl.language.nodes import (
     CallStmt,
     ControlStmt,
     DelegateStmt,
-    Expr,
     ForEachStmt,
     IfStmt,
     JudgeStmt,
@@ -26,6 +25,7 @@ from agentl.language.nodes import (
     ThenPlan,
     VerifyStmt,
 )
+from agentl.language.printer import expression_text
 from agentl.paths import is_reserved
 from agentl.runtime.asking import Asking
 from agentl.runtime.calls import Calls
@@ -59,7 +59,6 @@ class Statements:
         models: ModelStatements,
         plans: Plans,
         sensors: Sensors,
-        describe: Callable[[Expr], str],
     ) -> None:
         self.core = core
         self.asking = asking
@@ -68,7 +67,6 @@ class Statements:
         self.models = models
         self.plans = plans
         self.sensors = sensors
-        self.describe = describe
         self.phase: Callable[[str], bool] | None = None
         self._execute: dict[type[Stmt], Callable[[Any], None]] = {
             CallStmt: self._call,
@@ -192,7 +190,7 @@ class Statements:
 
     def _not_collection(self, stmt: ForEachStmt) -> None:
         core = self.core
-        source = stmt.source.dotted if isinstance(stmt.source, PathExpr) else self.describe(stmt.source)
+        source = stmt.source.dotted if isinstance(stmt.source, PathExpr) else expression_text(stmt.source)
         state = core.state
         stores = (state.locals, state.world, *(state.memory[name] for name in state.memory))
         bound: dict[str, None] = {}
@@ -206,7 +204,7 @@ class Statements:
     def _verify(self, stmt: VerifyStmt) -> None:
         core = self.core
         self.sensors.reperceive(stmt.cond)
-        label = stmt.label if stmt.label is not None else self.describe(stmt.cond)
+        label = stmt.label if stmt.label is not None else expression_text(stmt.cond)
         strict = core.strict
         strict.notes.clear()
         try:

@@ -193,7 +193,11 @@ class Trace:
         self, tick: int, kind: str, code: str, values: Mapping[str, Any] = _NOTHING, detail_code: str = ""
     ) -> TraceEvent:
         """Add an event by its code; the words are made when it is read."""
-        return self._add(TraceEvent(tick, kind, None, None, code, values, detail_code))
+        event = TraceEvent(tick, kind, None, None, code, values, detail_code)
+        if self.echo or self.sink is not None:
+            return self._add(event)
+        self.events.append(event)
+        return event
 
     def _add(self, event: TraceEvent) -> TraceEvent:
         self.events.append(event)
