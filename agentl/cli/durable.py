@@ -49,11 +49,10 @@ def list_runs(
         raise AgentLError(
             code="cli.unreadable", file=str(directory), cause=error.strerror or str(error)
         ) from error
-    secret = key
     rows: list[dict[str, Any]] = []
     for path in found:
         try:
-            one = survey(FileStore(path), key=secret)
+            one = survey(FileStore(path), key=key)
         except AgentLError as error:
             rows.append({"directory": str(path), "error": {"code": error.code, "message": str(error)}})
             continue
@@ -112,13 +111,10 @@ def export(
     _lang: options.Lang = None,
 ) -> int:
     """A completed run as a replay journal (`DCL-4`)."""
-    from agentl.durable import DurableJournal
-    from agentl.journal.keys import chain_key
-    from agentl.replay.export import exported
+    from agentl.durable import export_journal
 
     file = target or directory / "journal.json"
-    durable = DurableJournal.open(existing_store(directory), key=chain_key(key), write=False)
-    journal = exported(durable.entries, durable.index)
+    journal = export_journal(existing_store(directory), key=key)
     if journal is None:
         unfinished = DurableError(code="durable.not_completed", directory=str(directory))
         return failures.report(unfinished, as_json=as_json, ending=exits.FAILED)
@@ -166,12 +162,14 @@ def settle(
 def _value(text: str | None) -> Any:
     if text is None:
         return {}
-    from agentl.values import decode
-
     try:
-        return decode(json.loads(text))
+        return json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise AgentLError(code="cli.verdict_value", error=str(error)) from error
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(name)
 
 
 def _named(intent: Any) -> dict[str, Any]:

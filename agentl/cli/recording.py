@@ -47,7 +47,7 @@ def record(
         journal.save(file)
     except OSError as error:
         raise watching.unwritable(file, error) from error
-    crossings = journal.remaining if not journal.entries else len(journal.entries)
+    crossings = len(journal.entries)
     code = conclude(runtime, watch, as_json, recorded=str(file), crossings=crossings)
     if not as_json:
         _tell(journal, file, crossings)

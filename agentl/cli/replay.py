@@ -38,7 +38,7 @@ def replay(
 ) -> int:
     """Derive a recorded run again and compare the traces (`CLI-13`)."""
     from agentl.replay import ReplayHost, ReplayLLM, sha256, verify_trace
-    from agentl.runtime import Runtime
+    from agentl.runtime.runtime import Runtime
 
     recording = load_journal(journal)
     _trust(recording, key, require_seal)
@@ -105,7 +105,7 @@ def load_journal(file: Path, *, strict: bool = True) -> Journal:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise ReplayError(code="replay.unreadable", file=str(file), cause=str(error)) from error
+        raise ReplayError(code="replay.malformed", cause="UTF-8") from error
     return Journal.loads(text, strict=strict)
 
 

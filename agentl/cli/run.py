@@ -72,7 +72,7 @@ def run(
 
 def make_runtime(program: Program, agent: Agent, host: Any, llm: Any) -> Any:
     """The interpreter of one agent."""
-    from agentl.runtime import Runtime
+    from agentl.runtime.runtime import Runtime
 
     return Runtime(agent, host, llm, program=program)
 
