@@ -14,6 +14,7 @@ from agentl.functions import EPISTEMIC, PROVENANCE, PURE, Reader, compile_proven
 from agentl.labels import Labeled
 from agentl.language.nodes import BinOp, CallExpr, Expr, ListExpr, Literal, PathExpr, UnOp
 from agentl.logic import (
+    ORDERS,
     UNKNOWN,
     Truth,
     arithmetic,
@@ -151,6 +152,9 @@ def _compile_binary(node: BinOp, bindable: frozenset[str] | None) -> _Closure:
 
         def compared(reader: Reader) -> Any:
             a, b = left(reader), right(reader)
+            kind = type(a)
+            if kind is type(b) and (kind is int or kind is str):
+                return (a == b) is not negative
             if a is UNKNOWN or b is UNKNOWN:
                 return UNKNOWN
             result = equal_or_unknown(a, b)
@@ -170,8 +174,12 @@ def _compile_binary(node: BinOp, bindable: frozenset[str] | None) -> _Closure:
 
         return member
 
+    relation = ORDERS[op]
+
     def ordered(reader: Reader) -> Any:
         a, b = left(reader), right(reader)
+        if type(a) is int and type(b) is int:
+            return relation(a, b)
         if a is UNKNOWN or b is UNKNOWN:
             return UNKNOWN
         return order_or_unknown(op, a, b)

@@ -162,7 +162,7 @@ def equal(left: Any, right: Any) -> bool:
 
 # --- order (EVA-6) -------------------------------------------------------------------------
 
-_ORDERS: Final[dict[str, Callable[[Any, Any], Any]]] = {
+ORDERS: Final[dict[str, Callable[[Any, Any], Any]]] = {
     ">": operator.gt,
     ">=": operator.ge,
     "<": operator.lt,
@@ -190,21 +190,21 @@ def order(op: str, left: Any, right: Any) -> Truth:
     """
     kind, other = type(left), type(right)
     if (kind is int and other is int) or (kind is float and other is float):
-        return bool(_ORDERS[op](left, right))
+        return bool(ORDERS[op](left, right))
     rank, other_rank = ordinal(left), ordinal(right)
     if rank is not None and other_rank is not None:
-        return bool(_ORDERS[op](rank, other_rank))
+        return bool(ORDERS[op](rank, other_rank))
     if kind is Decimal or other is Decimal:
         if kind is float or other is float:
             return UNKNOWN
         if kind in _NUMBERS and other in _NUMBERS:
             if any(type(side) is Decimal and side.is_nan() for side in (left, right)):
                 return UNKNOWN  # asked before comparing: whether NaN raises is up to the ambient context
-            return bool(_ORDERS[op](left, right))
+            return bool(ORDERS[op](left, right))
     number, other_number = _as_float(left), _as_float(right)
     if number is None or other_number is None:
         return UNKNOWN
-    return bool(_ORDERS[op](number, other_number))
+    return bool(ORDERS[op](number, other_number))
 
 
 def _finite(value: Any) -> bool:
@@ -222,10 +222,10 @@ def _finite(value: Any) -> bool:
 def order_or_unknown(op: str, left: Any, right: Any) -> Truth:
     """``left op right`` in a guard: only two ranks or two finite numbers are orderable (`TRI-3`)."""
     if type(left) is int and type(right) is int:
-        return bool(_ORDERS[op](left, right))
+        return bool(ORDERS[op](left, right))
     rank, other_rank = ordinal(left), ordinal(right)
     if rank is not None and other_rank is not None:
-        return bool(_ORDERS[op](rank, other_rank))
+        return bool(ORDERS[op](rank, other_rank))
     return order(op, left, right) if _finite(left) and _finite(right) else UNKNOWN
 
 

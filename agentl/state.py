@@ -151,10 +151,18 @@ class State:
     def get(self, path: str) -> Any:
         """The value of a path, or ``UNDEFINED`` (`STA-3`)."""
         # The first steps of ``find`` for a flat key, without building its answer: guards read often.
-        value = self.locals.get(path, MISS)
-        if value is not MISS:
-            return value
-        if not self.locals and path not in self.beliefs and path[:7] != "SHARED.":
+        held = self.locals
+        if path in held:
+            return held[path]
+        flat = path[:7] != "SHARED."
+        if held and "." in path:
+            for prefix, _segments in splits(path):
+                if prefix in held:
+                    flat = False
+        if flat:
+            belief = self.beliefs.get(path)
+            if belief is not None:
+                return belief.value
             value = self.world.get(path, MISS)
             if value is not MISS:
                 return value

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentl.labels import NONE, UNKNOWN_LABEL, Prov, of
+from agentl.scope import Scope
 from agentl.state import BUCKETS, RESERVED_ROOTS, State, is_reserved
 from agentl.values import UNDEFINED, Symbol
 
@@ -364,3 +365,29 @@ def test_reserved_roots() -> None:
     assert is_reserved("goal")
     assert not is_reserved("toolsx.y")
     assert not is_reserved("x.tools")
+
+
+paths = st.sampled_from(["a", "b", "a.b", "a.b.c", "a.c", "a.confidence", "SHARED.a", "SHARED.a.count"])
+held_values = st.sampled_from([1, UNDEFINED, {"b": 2}, {"b": {"c": 3}, "c": 4}, [], {"x": 1}])
+
+
+@given(st.lists(st.tuples(st.sampled_from((*STEPS, "SHARED")), paths, held_values), max_size=8), paths)
+def test_get_and_get_labeled_agree_everywhere(done: list[tuple[str, str, Any]], path: str) -> None:
+    """`STA-5`: the quick reading of a value is the value of the one resolution."""
+    state = State()
+    for step, key, value in done:
+        place(state, step, key, value)
+    assert state.get(path) is state.get_labeled(path)[0]
+    scope = Scope(state, "t", {"a": {"b": 7}, "z.y": 8}, {}, "LOW", "plan", 0.5)
+    for asked in (
+        path,
+        "action.args.a.b",
+        "action.args.z.y",
+        "action.risk",
+        "confidence",
+        "z.y",
+        "action.no",
+    ):
+        assert scope.get(asked) == scope.get_labeled(asked)[0]
+    if path != "a":
+        assert scope.get(path) is state.get(path)

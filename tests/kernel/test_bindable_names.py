@@ -86,8 +86,8 @@ OTHER = Agent(
 
 OWN = {
     "observed", "believed", "set_path", "set_in_if", "set_in_else", "produced", "judged", "expected",
-    "sent_field", "item", "short", "long", "knowledge", "shared", "log", "receipt", "paid", "delayed", "explained",
-    "rung", "answer", "confidence", *RESERVED_ROOTS,
+    "sent_field", "item", "short", "long", "knowledge", "shared", "log", "receipt", "paid", "delayed",
+    "explained", "rung", "answer", "confidence", *RESERVED_ROOTS,
 }  # fmt: skip
 
 
