@@ -76,7 +76,9 @@ class Recovery:
 
     A fresh action: nothing but the defaults. A served one: ``outcome``. An interrupted one:
     ``pending``, with the number of its last ``attempt``, the ``recorded_promise`` names, the operator's
-    ``verdict`` if there is one, and ``restricted`` when its old driver may still live (`STO-6`).
+    ``verdict`` if there is one, and ``restricted`` when its old driver may still live (`STO-6`). A verdict
+    "not executed" is used up by the journal before it is returned (a ``resolution`` behind it), so that it
+    never covers the call that follows.
     """
 
     outcome: Outcome | None = None
