@@ -106,6 +106,7 @@ class Core:
         confidence: the last REASON field ``confidence``, 1.0 before any (`POL-4`).
         origin: what caused the statement that runs now (`POL-8`).
         in_failure_handler: whether a failure handler runs now.
+        phase: runs a phase by its word; set only where a phase word may stand (`STM-12`).
         run_block: executes a body; set by the part that knows every statement.
     """
 
@@ -143,6 +144,7 @@ class Core:
         self.origin = "plan"
         self.confidence: Any = 1.0
         self.in_failure_handler = False
+        self.phase: Callable[[str], bool] | None = None
         self.run_block: Callable[[tuple[Stmt, ...]], None] = _no_block
 
     # --- trace ---

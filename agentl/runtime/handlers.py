@@ -11,6 +11,7 @@ from agentl.language.nodes import EventHandler, MessageHandler
 from agentl.runtime.core import Core, opened
 from agentl.runtime.plans import Plans
 from agentl.runtime.trace import failure, frozen
+from agentl.state import Saved
 from agentl.values import type_name
 
 
@@ -21,6 +22,21 @@ class Envelope(NamedTuple):
     sender: str
     payload: Mapping[str, Any]
     labels: Mapping[str, Prov] = {}
+
+
+class _Bound(NamedTuple):
+    """A name that a payload bound in this tick: what it replaced, and what it is now."""
+
+    before: Saved
+    value: Any
+    label: Prov
+
+
+class _Binding(NamedTuple):
+    """What one binding replaced, to take it back when the handler's WHEN does not hold."""
+
+    saved: tuple[Saved, ...]
+    bound: dict[tuple[str, str], _Bound]
 
 
 class Handlers:
@@ -34,7 +50,7 @@ class Handlers:
         self.core = core
         self.plans = plans
         self.inbox: list[Envelope] = []
-        self._bound: dict[tuple[str, str], tuple[Any, Any]] = {}
+        self._bound: dict[tuple[str, str], _Bound] = {}
 
     # --- messages ---
 
@@ -64,10 +80,10 @@ class Handlers:
         }
         shown = False
         for handler in handlers:
-            saved = self._bind("message", about, envelope.payload, labels, MESSAGE_LABEL, silent=shown)
+            binding = self._bind("message", about, envelope.payload, labels, MESSAGE_LABEL, silent=shown)
             shown = True
             if not core.condition(handler.when, "context.message", handler.name):
-                self._unbind(saved)
+                self._unbind(binding)
                 core.say("MESSAGE", "message.filtered", values)
                 continue
             core.say("MESSAGE", "message.received", values)
@@ -114,7 +130,8 @@ class Handlers:
         core = self.core
         fields: dict[str, Any] = {}
         labels: dict[str, Prov] = {}
-        for key, value in payload.items():
+        for name, value in payload.items():
+            key = str(name)
             fields[key], label = opened(value)
             labels[key] = EVENT_LABEL | label
         values = {"source": source, "payload": frozen(fields)}
@@ -124,10 +141,10 @@ class Handlers:
             return
         shown = False
         for handler in handlers:
-            saved = self._bind("event", {"source": source}, fields, labels, EVENT_LABEL, silent=shown)
+            binding = self._bind("event", {"source": source}, fields, labels, EVENT_LABEL, silent=shown)
             shown = True
             if not core.condition(handler.when, "context.event", source):
-                self._unbind(saved)
+                self._unbind(binding)
                 core.say("EVENT", "event.filtered", values)
                 continue
             core.say("EVENT", "event.handled", values)
@@ -154,7 +171,7 @@ class Handlers:
         whole: Prov,
         *,
         silent: bool,
-    ) -> tuple[Any, Any]:
+    ) -> _Binding:
         """Bind a payload for the rest of the tick (`TCK-6`); returns what it replaced."""
         state = self.core.state
         masked: list[str] = []
@@ -168,6 +185,7 @@ class Handlers:
                 "BLOCKED", "payload.masked", {"holder": holder, "keys": masked, "readable": readable}
             )
         saved = (state.save("locals", ("payload", holder)), state.save("untrusted", tuple(payload)))
+        binding = _Binding(saved, dict(self._bound))
         for label in labels.values():
             whole = whole | label
         bound = dict(payload)
@@ -175,31 +193,34 @@ class Handlers:
         self._keep("locals", holder, about, RUNTIME_LABEL)
         for key, value in payload.items():
             self._keep("untrusted", key, value, labels[key])
-        return saved
+        return binding
 
     def _keep(self, store: str, key: str, value: Any, label: Prov) -> None:
         state = self.core.state
         place = (store, key)
-        before = self._bound[place][0] if place in self._bound else state.save(store, (key,))
-        self._bound[place] = (before, value)
+        bound = self._bound.get(place)
+        self._bound[place] = _Bound(
+            state.save(store, (key,)) if bound is None else bound.before, value, label
+        )
         if store == "locals":
             state.set_local(key, value, label)
         else:
             state.set_untrusted(key, value, label)
 
-    def _unbind(self, saved: tuple[Any, Any]) -> None:
-        for part in saved:
+    def _unbind(self, binding: _Binding) -> None:
+        for part in binding.saved:
             self.core.state.restore(part)
+        self._bound = binding.bound
 
     def end_tick(self) -> None:
         """A payload lasts until the end of its tick; what another writer put there since stays (`TCK-6`)."""
         if not self._bound:
             return
         state = self.core.state
-        for (store, key), (before, value) in self._bound.items():
-            held = state.locals if store == "locals" else state.untrusted
-            if held.get(key) is value:
-                state.restore(before)
+        for place, bound in self._bound.items():
+            held = state.locals if place[0] == "locals" else state.untrusted
+            if held.get(place[1]) is bound.value and state.labels.get(place) is bound.label:
+                state.restore(bound.before)
         self._bound.clear()
 
 

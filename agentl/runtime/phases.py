@@ -82,20 +82,20 @@ class Phases:
 
     def _loop(self, body: Body) -> None:
         """Phase words run phases here, and only here: what a phase runs is no loop body (`STM-12`)."""
-        statements = self.statements
+        core = self.core
 
         def phase(name: str) -> bool:
-            statements.phase = None
+            core.phase = None
             try:
                 return self.run(name)
             finally:
-                statements.phase = phase
+                core.phase = phase
 
-        statements.phase = phase
+        core.phase = phase
         try:
             self.plans.guarded(body)
         finally:
-            statements.phase = None
+            core.phase = None
 
     # --- SELECT_PLAN (TCK-10) ---
 

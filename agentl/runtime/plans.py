@@ -152,11 +152,12 @@ class Plans:
         body = tuple(stmt for stmt in handler if not _is_retry(stmt))
         if not body:
             return
-        before, core.in_failure_handler = core.in_failure_handler, True
+        before = (core.in_failure_handler, core.phase)
+        core.in_failure_handler, core.phase = True, None
         try:
             self.guarded(body)
         finally:
-            core.in_failure_handler = before
+            core.in_failure_handler, core.phase = before
 
     def guarded(self, body: Body) -> bool:
         """Run a block outside a plan: a failed VERIFY ends it and nothing else. Whether it was complete."""

@@ -42,12 +42,7 @@ _LOOP_LIMIT: Final = 100
 
 
 class Statements:
-    """Executes the statements of one agent.
-
-    Attributes:
-        phase: runs a phase; set while the body of the agent loop runs, the only place where a
-            phase word may stand (`STM-12`).
-    """
+    """Executes the statements of one agent."""
 
     def __init__(
         self,
@@ -67,7 +62,6 @@ class Statements:
         self.models = models
         self.plans = plans
         self.sensors = sensors
-        self.phase: Callable[[str], bool] | None = None
         self._execute: dict[type[Stmt], Callable[[Any], None]] = {
             CallStmt: self._call,
             SetStmt: self._set,
@@ -171,8 +165,12 @@ class Statements:
         if core.refuse_reserved(stmt.var):
             return
         decision = core.control.decide(condition=stmt.source, state=core.state)
-        with core.control.enter(decision):
-            self._turns(stmt, items, label | core.control.label)
+        before, core.phase = core.phase, None
+        try:
+            with core.control.enter(decision):
+                self._turns(stmt, items, label | core.control.label)
+        finally:
+            core.phase = before
 
     def _turns(self, stmt: ForEachStmt, items: list[Any], label: Prov) -> None:
         state = self.core.state
@@ -244,7 +242,7 @@ class Statements:
             self.asking.escalate()
         elif stmt.kind == "ROLLBACK":
             core.say("INFO", "stm.rollback", {})
-        elif stmt.kind == "PHASE" and (self.phase is None or not self.phase(str(stmt.arg))):
+        elif stmt.kind == "PHASE" and (core.phase is None or not core.phase(str(stmt.arg))):
             core.say("ERROR", "stm.phase_refused", {"phase": str(stmt.arg)})
 
     def _then(self, stmt: ThenPlan) -> None:

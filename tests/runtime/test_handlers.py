@@ -141,3 +141,28 @@ def test_a_message_without_a_society_is_not_delivered() -> None:
     assert codes(runtime, "MESSAGE") == ["message.undelivered"]
     assert codes(runtime, "ERROR") == ["eval.value"]
     assert runtime.metrics["messages_sent"] == 0
+
+
+def test_a_filtered_message_does_not_keep_an_earlier_one_alive() -> None:
+    """`TCK-6`, `TCK-5`: whatever is filtered in between, the payload is gone after its tick."""
+    runtime = start("ON MESSAGE offer { WHEN price < 10, best = price }")
+    runtime.inbox.extend([Envelope("offer", "a", {"price": 7}), Envelope("offer", "b", {"price": 80})])
+    runtime.run(1)
+    assert runtime.state.get("best") == 7
+    assert "price" not in runtime.state.untrusted
+    assert "payload" not in runtime.state.locals
+
+
+def test_what_a_tool_gave_under_the_name_of_a_field_stays() -> None:
+    """`TCK-6`, `TOL-5`: only what the payload bound ends with the tick."""
+    world = World().tool("t", {"n": 7})
+    world.host.emit("door", n=7)
+    runtime = run("TOOL t { OUTPUT { n: Number } } EVENT door { t() }", world.host)
+    assert runtime.state.untrusted["n"] == 7
+    assert runtime.state.labels["untrusted", "n"].names == ("EVENT", "TOOL")
+
+
+def test_field_names_that_are_no_text_are_read_as_text() -> None:
+    """`TCK-6`: a queue may hold anything."""
+    waiting = [{"id": 1, "source": "door", "payload": {1: "one"}}]
+    assert run("EVENT door { x = payload }", Queue(waiting)).state.get("x") == {"1": "one"}

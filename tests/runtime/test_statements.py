@@ -300,6 +300,19 @@ def test_a_phase_word_runs_only_in_the_agent_loop() -> None:
     assert codes(refused) == ["stm.phase_refused"]
 
 
+def test_a_phase_word_below_a_foreach_or_a_failure_handler_is_refused() -> None:
+    """`STM-12`: only IF and LOOP pass the permission on."""
+    runtime = start(
+        "GOAL g { 1 == 1 } LOOP MAX 1 { FOREACH v IN [1] { x = 1 } VERIFY { 1 == 2 ON FAIL { y = 1 } } }"
+    )
+    foreach, verify = runtime.agent.loop.body
+    word = (ControlStmt("PHASE", "EVALUATE_GOALS"),)
+    object.__setattr__(foreach, "body", word)
+    object.__setattr__(verify, "on_fail", word)
+    runtime.run(1)
+    assert codes(runtime, "GOAL", "ERROR") == ["stm.phase_refused"] * 2
+
+
 def test_what_a_phase_runs_is_no_loop_body() -> None:
     """`STM-12`: a phase word in a plan that EXECUTE runs is refused, and the loop goes on."""
     runtime = start("GOAL g { 1 == 1 } LOOP MAX 1 { p EXECUTE EVALUATE_GOALS } PLAN p { x = 1 }")
