@@ -215,7 +215,7 @@ def act_fee(stage: Stage) -> None:
         raise DemonstrationError(f"one action should be in doubt, not {len(doubtful)}")
     stage.agentl("durable", "status", "runs/payments")
     say("\nalice looks into the ledger, finds the fee, and says so")
-    verdict = ("--executed", '{"charged": "yes"}', "--by", "alice")
+    verdict = ("--executed", '{"charged": 5}', "--by", "alice")
     stage.agentl("durable", "settle", "runs/payments", doubtful[0]["action_id"], *verdict)
     stage.agentl(*RUN)
     say("\nthe run had used up its ticks; one more lets the agent see the verdict")

@@ -50,22 +50,24 @@ def list_runs(
             code="cli.unreadable", file=str(directory), cause=error.strerror or str(error)
         ) from error
     rows: list[dict[str, Any]] = []
+    refused: dict[str, str] = {}
     for path in found:
+        row: dict[str, Any] = {"directory": str(path)}
         try:
             one = survey(FileStore(path), key=key)
+            row.update(run_id=one.run_id, status=one.status, last_tick=one.last_tick)
         except AgentLError as error:
-            rows.append({"directory": str(path), "error": {"code": error.code, "message": str(error)}})
-            continue
-        row = {"run_id": one.run_id, "status": one.status, "last_tick": one.last_tick}
-        rows.append({"directory": str(path), **row})
+            refused[str(path)] = str(error)
+            row["error"] = {"code": error.code, "message": str(error)}
+        rows.append(row)
     if as_json:
         output.out_json({"directory": directory, "runs": rows})
         return exits.DONE
     if not rows:
         output.out(render("durable.no_runs", {"directory": str(directory)}))
     for row in rows:
-        if "error" in row:
-            output.out(f"✗ {row['directory']} : {row['error']['message']}")
+        if row["directory"] in refused:
+            output.out(f"✗ {row['directory']} : {refused[row['directory']]}")
         else:
             output.out(render("durable.run", row))
     return exits.DONE
@@ -163,9 +165,22 @@ def _value(text: str | None) -> Any:
     if text is None:
         return {}
     try:
-        return json.loads(text, parse_constant=_no_number)
+        return _read(json.loads(text, parse_constant=_no_number))
     except (ValueError, RecursionError) as error:
         raise AgentLError(code="cli.verdict_value", error=str(error)) from error
+
+
+def _read(value: Any) -> Any:
+    """JSON as it is; what JSON lacks in its journal form, as ``{"$sym": "yes"}`` for a symbol (`ENC-1`)."""
+    if isinstance(value, list):
+        return [_read(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if any(name.startswith("$") for name in value):
+        from agentl.values import decode
+
+        return decode(value)
+    return {name: _read(item) for name, item in value.items()}
 
 
 def _no_number(name: str) -> Any:

@@ -152,6 +152,6 @@ def build() -> tuple[Host, None]:
     @host.tool("fee")
     def fee(amount: int) -> dict[str, Any]:
         bank.charge(amount)
-        return {"charged": Symbol("yes")}
+        return {"charged": amount}
 
     return host, None
