@@ -1,22 +1,26 @@
-"""The page "Noyau et permis", line by line: its messages, its snippets, its table of invariants."""
+"""The seed document on the kernel and its permits: what it shows must be so, character for character."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import agentl
-from agentl import Host, Runtime, Symbol, parse_source
+from agentl import Host
 from agentl.kernel import TCB_FILES, PermitError, current_action
 from agentl.kernel.testing import dispatch
+from tests.support.kernels import authorized, kernel, rule
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
-NO_PERMIT = "invoke `wipe` sans permis d'exécution : seul le noyau AGENT-L appelle l'hôte (Kernel.execute)"
+PERMIT_ERROR = """
+PermitError: invoke `wipe` sans permis d'exécution : seul le noyau AGENT-L
+             appelle l'hôte (Kernel.execute)
+"""
 
-INVARIANTS = """\
+INVARIANTS = """
 | I1  | aucune action n’atteint l’hôte sans permis émis par le noyau       |
 | I2  | `NEVER` ne se contourne jamais, ni par approbation, ni par `ALLOW` |
 | I3  | une garde indéterminée ne crée jamais une autorisation             |
@@ -30,124 +34,85 @@ INVARIANTS = """\
 """
 
 
-def a_bank() -> tuple[Host, list[tuple[Any, ...]]]:
-    host, booked = Host(), []
+def test_a_call_without_a_permit_says_what_the_seed_shows() -> None:
+    """KRN-14, MSG-3: one line; the seed folds it to fit its page."""
+    with pytest.raises(PermitError) as caught:
+        Host().invoke("wipe", {"host": "prod-db"})
+    shown = f"{type(caught.value).__name__}: {caught.value}"
+    assert shown == re.sub(r"\s*\n\s*", " ", PERMIT_ERROR.strip())
+    assert "\n" not in shown
+
+
+def bank() -> Host:
+    host = Host()
 
     @host.tool("transfer", idempotent=True)
-    def transfer(amount: int, to: str) -> dict[str, Any]:
-        booked.append((amount, to))
-        return {"status": Symbol("booked")}
+    def transfer(amount: Any, to: Any) -> Any:
+        ctx = current_action()
+        if ctx is None:
+            return {"amount": amount, "to": to}
+        return {"id": ctx.action_id, "key": ctx.idempotency_key, "attempt": ctx.attempt}
 
-    return host, booked
-
-
-def test_no_permit_no_call() -> None:
-    """`KRN-14`: the message of the page, character for character, and nothing was called."""
-    host, called = Host(), []
-    host.tool("wipe")(lambda host: called.append(host))
-    with pytest.raises(PermitError) as refused:
-        host.invoke("wipe", {"host": "prod-db"})
-    assert str(refused.value) == NO_PERMIT
-    assert called == []
+    return host
 
 
-def test_a_permit_for_other_arguments_is_none() -> None:
-    """« Sans lui, ou avec un permis émis pour d'autres arguments, ils lèvent `PermitError` » (`KRN-14`)."""
-    host, _ = a_bank()
-    refused: list[BaseException] = []
-
-    @host.tool("wipe")
-    def wipe(target: str) -> dict[str, Any]:
-        # Inside an authorised call, the permit in force covers that call and no other.
-        for name, args in (("wipe", {"target": "prod-db"}), ("transfer", {"amount": 1, "to": "x"})):
-            with pytest.raises(PermitError) as error:
-                host.invoke(name, args)
-            refused.append(error.value)
-        return {}
-
-    dispatch(host, "wipe", {"target": "test-db"})
-    assert len(refused) == 2
+def test_the_two_ways_to_test_a_tool() -> None:
+    """HST-5, KRN-16: the registered function, and the governed call."""
+    host = bank()
+    result = host.tools["transfer"](amount=100, to="acct-1")
+    assert result == {"amount": 100, "to": "acct-1"}
+    result = dispatch(host, "transfer", {"amount": 100, "to": "acct-1"})
+    assert result["id"] == "test:test:t0:a1"
+    assert result["attempt"] == 1
 
 
-def test_two_ways_to_test_a_tool() -> None:
-    """« Tester un outil » : the registered function alone, or with a real kernel (`HST-5`)."""
-    host, booked = a_bank()
-    assert host.tools["transfer"](amount=100, to="acct-1") == {"status": Symbol("booked")}
-    assert dispatch(host, "transfer", {"amount": 100, "to": "acct-1"}) == {"status": Symbol("booked")}
-    assert booked == [(100, "acct-1")] * 2
+def test_the_key_is_the_same_on_every_resume() -> None:
+    """KRN-10, KRN-13: derived from the run and the action, so another process finds it again."""
+    keys = {dispatch(bank(), "transfer", {"amount": 100, "to": "acct-1"})["key"] for _ in range(2)}
+    assert len(keys) == 1
+    other = dispatch(bank(), "transfer", {"amount": 101, "to": "acct-1"})["key"]
+    assert other not in keys
 
 
-def test_the_context_of_the_action() -> None:
-    """« ctx.action_id, ctx.idempotency_key, ctx.attempt » (`KRN-13`)."""
-    host, seen = Host(), []
+def test_the_way_of_an_action() -> None:
+    """KRN-3: frozen copy, policy, a second copy for the approver, the permit last."""
+    order: list[str] = []
 
-    @host.tool("transfer", idempotent=True)
-    def transfer(amount: int, to: str) -> dict[str, Any]:
-        seen.append(current_action())
-        return {}
+    class Watch:
+        def decided(self, request: Any, decision: Any) -> None:
+            order.append("policy")
 
-    dispatch(host, "transfer", {"amount": 1, "to": "a"})
-    assert seen[0].action_id
-    assert seen[0].idempotency_key
-    assert seen[0].attempt == 1
-
-
-APPROVED = """\
-AGENT payer {
-  TOOL transfer { INPUT { amount: Int, to: String } RISK HIGH }
-  POLICY { DEFAULT ALLOW REQUIRE APPROVAL FOR transfer }
-  PLAN pay WHEN 1 == 1 { transfer(amount: 100, to: "acct-1") }
-  LOOP MAX 1 { SELECT_PLAN EXECUTE }
-}
-"""
-
-
-def run_with(approver: Any) -> tuple[list[tuple[Any, ...]], Any]:
-    host, booked = a_bank()
-    host.approver = approver
-    agent = parse_source(APPROVED).agents[0]
-    runtime = Runtime(agent, host)
-    runtime.run()
-    return booked, runtime
-
-
-def test_the_approver_gets_another_copy() -> None:
-    """« L'approbateur reçoit une seconde copie » : what he does to it changes nothing (`APR-3`, I6)."""
+    gate = kernel(rule("REQUIRE_APPROVAL", "transfer"))
+    copies: list[Any] = []
 
     def approver(request: Any) -> bool:
-        request.args["amount"] = 1_000_000
+        order.append("approver")
+        copies.append(request)
+        assert gate.stats["permits"] == 0
         return True
 
-    assert run_with(approver)[0] == [(100, "acct-1")]
+    result = authorized(gate, approve=approver, observer=Watch())
+    order.append("permit")
+    assert order == ["policy", "approver", "permit"]
+    assert result.permit is not None
+    assert copies[0].args is not result.permit.args
+
+    def silent(_request: Any) -> bool:
+        raise TimeoutError
+
+    assert not authorized(gate, approve=silent).granted
 
 
-def test_an_exception_of_the_approver_is_a_refusal() -> None:
-    """« Une exception de l'approbateur vaut refus, jamais accord » (`APR-2`)."""
-
-    def approver(_request: Any) -> bool:
-        raise RuntimeError("nobody home")
-
-    booked, runtime = run_with(approver)
-    assert booked == []
-    assert runtime.metrics["blocked"] == 1
-
-
-def test_every_invariant_has_its_file() -> None:
-    """« un test par invariant » : I1 to I10, one file each (`INV-1` to `INV-10`)."""
-    rows = [line.split("|")[1].strip() for line in INVARIANTS.splitlines()]
-    assert rows == [f"I{number}" for number in range(1, 11)]
-    files = sorted(path.name for path in (ROOT / "tests" / "invariants").glob("test_i*.py"))
-    assert [name[:8] for name in files] == [f"test_i{number:02}" for number in range(1, 11)]
+def test_each_invariant_of_the_table_has_its_test_file() -> None:
+    """INV-1 to INV-10."""
+    rows = re.findall(r"^\| I(\d+) +\| (.+?) +\|$", INVARIANTS, flags=re.MULTILINE)
+    assert [int(number) for number, _ in rows] == list(range(1, 11))
+    for number, _ in rows:
+        files = list((ROOT / "tests" / "invariants").glob(f"test_i{int(number):02}_*.py"))
+        assert len(files) == 1
+        assert files[0].read_text(encoding="utf-8").startswith(f'"""I{number}:')
 
 
 def test_the_trusted_files_are_listed() -> None:
-    """« La liste des fichiers de confiance est `agentl.kernel.TCB_FILES` » (`KRN-17`)."""
-    package = Path(agentl.__file__).parent
-    assert TCB_FILES
-    assert [name for name in TCB_FILES if not (package / name).is_file()] == []
-
-
-def test_the_formal_check_is_where_the_page_says() -> None:
-    """« python3 tools/check_formal.py » and « Voir docs/formal/README.md »."""
-    assert (ROOT / "tools" / "check_formal.py").is_file()
-    assert (ROOT / "docs" / "formal" / "README.md").is_file()
+    """KRN-17."""
+    assert {"kernel/gate.py", "kernel/permit.py", "kernel/policy.py", "host.py"} <= set(TCB_FILES)
