@@ -77,7 +77,9 @@ FLOWS = {
     "through arithmetic": "fetch() SET copy.value = fetch.text + 1 act(x: copy.value)",
     "through a loop": "fetch() FOREACH item IN [fetch.text] { act(x: item) }",
     "through a decision": "fetch() IF fetch.text == 7 THEN { act(x: 1) } ELSE { act(x: 2) }",
-    "through a decision and a local": "fetch() IF fetch.text == 7 THEN { SET copy.v = 1 } ELSE { SET copy.v = 2 } act(x: copy.v)",
+    "through a decision and a local": (
+        "fetch() IF fetch.text == 7 THEN { SET copy.v = 1 } ELSE { SET copy.v = 2 } act(x: copy.v)"
+    ),
 }
 
 

@@ -87,7 +87,8 @@ def test_digest_and_key_do_not_depend_on_the_process() -> None:
     """KRN-2, KRN-10."""
     program = (
         "from agentl.kernel.action import action_digest, idempotency_key as key;"
-        "d = action_digest('invoke', 't', {'s': {'b', 'a'}, 'm': {'y': 1, 'x': 2}}); print(d, key('r', 'a', 1, d))"
+        "d = action_digest('invoke', 't', {'s': {'b', 'a'}, 'm': {'y': 1, 'x': 2}});"
+        "print(d, key('r', 'a', 1, d))"
     )
     seen = {
         subprocess.run(

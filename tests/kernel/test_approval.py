@@ -54,7 +54,8 @@ def test_everything_else_refuses(answer: Any) -> None:
 
 def test_the_words_are_those_of_the_clause() -> None:
     """APR-1."""
-    assert set(APPROVAL_WORDS) == set(["yes", "y", "true", "ok", "approve", "approved", "oui", "accord", "accepte", "accepté"])
+    wanted = {"yes", "y", "true", "ok", "approve", "approved", "oui", "accord", "accepte", "accepté"}
+    assert set(APPROVAL_WORDS) == wanted
 
 
 def test_a_record_names_the_action_the_answer_who_and_when() -> None:

@@ -58,7 +58,7 @@ def test_a_request_that_cannot_be_read_is_refused() -> None:
     """KRN-3."""
 
     class Trap:
-        args: dict[str, Any] = {}
+        args = None
 
         @property
         def tool(self) -> str:
@@ -199,12 +199,12 @@ def test_what_stops_the_run_propagates_and_nothing_is_executed(error: BaseExcept
 def test_an_error_whose_text_raises_still_refuses() -> None:
     """KRN-3."""
 
-    class Mute(Exception):
+    class MuteError(Exception):
         def __str__(self) -> str:
             raise ValueError
 
     gate = kernel()
-    gate.policy = Policy(Mute())  # type: ignore[assignment]
+    gate.policy = Policy(MuteError())  # type: ignore[assignment]
     assert authorized(gate).stage == "policy_error"
 
 

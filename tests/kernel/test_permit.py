@@ -8,11 +8,12 @@ import copy
 import json
 import pickle
 import threading
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
-from agentl.errors import KernelAbort, PermitError
+from agentl.errors import ActionInDoubt, KernelAbort, PermitError
 from agentl.host import Host
 from agentl.kernel import (
     ActionContext,
@@ -22,6 +23,7 @@ from agentl.kernel import (
     current_action,
     require_permit,
 )
+from agentl.kernel import permit as permit_module
 from agentl.kernel.permit import Dispatch, Status
 from agentl.messages import set_language
 from tests.support.kernels import Bank, authorized, kernel, transfer
@@ -116,10 +118,8 @@ def test_a_permit_runs_once() -> None:
         bank = Bank(outcome)
         gate = kernel()
         permit = granted(gate)
-        try:
+        with suppress(ActionInDoubt):
             gate.execute(permit, bank.host)
-        except Exception as problem:
-            assert not isinstance(problem, PermitError)
         refused("permit.unknown", gate.execute, permit, bank.host)
         assert len(bank.attempts) == 1
 
@@ -287,25 +287,29 @@ def test_a_dispatch_can_be_carried_into_a_thread_and_presented_there_once() -> N
     assert gate.stats == {"permits": 1, "unpresented": 0}
 
 
-def test_two_threads_cannot_both_present_one_attempt() -> None:
-    """KRN-11: taking the one ticket is atomic."""
+def test_two_threads_cannot_both_present_one_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """KRN-11: both stand behind the digest before either goes on; taking the one ticket is atomic."""
     bank = Bank()
     codes: list[str] = []
+    barrier = threading.Barrier(2)
+    digest = permit_module.action_digest
+
+    def together(*args: Any) -> str:
+        barrier.wait()
+        return digest(*args)
 
     def raced(host: Host, name: str, args: dict[str, Any]) -> Any:
         dispatch = active_dispatch()
-        gate = threading.Barrier(4)
 
         def run() -> None:
             with activated(dispatch):
-                gate.wait()
                 try:
                     host.invoke(name, args)
                     codes.append("ran")
                 except PermitError as error:
                     codes.append(error.code)
 
-        threads = [threading.Thread(target=run) for _ in range(4)]
+        threads = [threading.Thread(target=run) for _ in range(2)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -313,9 +317,35 @@ def test_two_threads_cannot_both_present_one_attempt() -> None:
         return {"ok": True}
 
     gate = kernel()
-    gate.execute(granted(gate), Relay(bank.host, raced))
-    assert sorted(codes) == ["permit.presented"] * 3 + ["ran"]
+    permit = granted(gate)
+    monkeypatch.setattr(permit_module, "action_digest", together)
+    gate.execute(permit, Relay(bank.host, raced))
+    assert sorted(codes) == ["permit.presented", "ran"]
     assert len(bank.effects) == 1
+
+
+def test_an_attempt_that_is_over_is_not_presented_under_the_next_one() -> None:
+    """KRN-11, KRN-13: each attempt is its own dispatch, closed when it ends."""
+    bank = Bank(idempotent=True)
+    kept: list[contextvars.Context] = []
+    codes: list[str] = []
+
+    def late(host: Host, name: str, args: dict[str, Any]) -> Any:
+        if not kept:
+            kept.append(contextvars.copy_context())
+            raise ConnectionError("lost on the way")
+        try:
+            kept[0].run(host.invoke, name, args)
+        except PermitError as error:
+            codes.append(error.code)
+        return host.invoke(name, args)
+
+    relay = Relay(bank.host, late)
+    relay.idempotent_tools.add("transfer")
+    gate = kernel()
+    assert gate.execute(granted(gate), relay) == {"ok": True}
+    assert codes == ["permit.missing"]
+    assert bank.attempts == [2]
 
 
 def test_a_dispatch_in_an_asyncio_task() -> None:

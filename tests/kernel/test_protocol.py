@@ -52,6 +52,7 @@ def test_the_enabling_condition_is_a_contract_that_names_its_clause(step: str) -
 @pytest.mark.parametrize(("flags", "switch"), [((), "off"), (("-O",), "on")])
 def test_the_refusal_is_ordinary_code(flags: tuple[str, ...], switch: str) -> None:
     """KRN-15: with the contracts off, and under ``python -O``, each wrong step raises PermitError."""
+    calls = ", ".join(f"{step!r}: ({', '.join(map(str, args))},)" for step, (_, args) in WRONG.items())
     program = f"""
 from agentl.contracts import ENABLED
 from agentl.errors import PermitError
@@ -59,7 +60,7 @@ from agentl.kernel import protocol
 from agentl.kernel.protocol import *
 P, R = PermitStage, RecordStage
 if ENABLED: raise SystemExit("contracts are on")
-wrong = {{{", ".join(f"{step!r}: ({', '.join(str(value) for value in args)},)" for step, (_, args) in WRONG.items())}}}
+wrong = {{{calls}}}
 for step, args in wrong.items():
     try:
         getattr(protocol, step)(*args)
@@ -182,9 +183,9 @@ def test_settling_is_never_a_guess() -> None:
         how = protocol.settle(promise, finding, unsure, may)
         repeatable = bool(promise & (Promise.IDEMPOTENT | Promise.READ_ONLY))
         if how is Settlement.RETRY:
-            assert repeatable and may and finding is Finding.UNSURE
+            assert (repeatable, may, finding) == (True, True, Finding.UNSURE)
         if how is Settlement.ASK:
-            assert promise & Promise.RECONCILABLE and not promise & Promise.READ_ONLY
+            assert promise & (Promise.RECONCILABLE | Promise.READ_ONLY) == Promise.RECONCILABLE
         if how is Settlement.RECONCILED:
             assert finding is Finding.TOOK_PLACE
         if how is Settlement.NOT_EXECUTED:

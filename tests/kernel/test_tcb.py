@@ -93,7 +93,37 @@ def test_loading_the_kernel_loads_no_parser_and_no_event_loop() -> None:
 
 def test_the_public_names_of_the_kernel() -> None:
     """API-8."""
-    wanted = ["ActionContext", "ActionInDoubt", "ActionRequest", "Approval", "APPROVAL_WORDS", "Authorization", "Cancelled", "ExecutionPermit", "InvalidArguments", "Kernel", "KernelAbort", "NotExecuted", "PermissionRefused", "PermitError", "StoreFailure", "TCB_FILES", "action_digest", "action_from_tool", "activated", "active_dispatch", "approval_granted", "canonical", "canonical_bytes", "coerce_inputs", "current_action", "policy_digest", "require_permit", "typecheck", "value_digest"]
+    wanted = [
+        "ActionContext",
+        "ActionInDoubt",
+        "ActionRequest",
+        "Approval",
+        "APPROVAL_WORDS",
+        "Authorization",
+        "Cancelled",
+        "ExecutionPermit",
+        "InvalidArguments",
+        "Kernel",
+        "KernelAbort",
+        "NotExecuted",
+        "PermissionRefused",
+        "PermitError",
+        "StoreFailure",
+        "TCB_FILES",
+        "action_digest",
+        "action_from_tool",
+        "activated",
+        "active_dispatch",
+        "approval_granted",
+        "canonical",
+        "canonical_bytes",
+        "coerce_inputs",
+        "current_action",
+        "policy_digest",
+        "require_permit",
+        "typecheck",
+        "value_digest",
+    ]
     assert sorted(agentl.kernel.__all__) == sorted(wanted)
     for name in wanted:
         assert getattr(agentl.kernel, name) is not None
