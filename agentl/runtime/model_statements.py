@@ -71,7 +71,7 @@ class ModelStatements:
         core.metrics["llm_calls"] += 1
         fields = fields_of(stmt)
         schema = {field.name: field.schema for field in fields}
-        said: Sequence[str] | None = None
+        said: Any = None
         try:
             answer = core.llm.reason(stmt.task, self.context(stmt.using), schema)
             said = getattr(core.llm, "last_reason_missing", None)
@@ -83,8 +83,8 @@ class ModelStatements:
             self._failed(stmt, error)
             answer, said = {}, None
         missing = {field.name: None for field in fields if field.name not in answer}
-        if said is not None:
-            missing.update((name, None) for name in said if name in schema)
+        if isinstance(said, (list, tuple)):
+            missing.update((name, None) for name in said if type(name) is str and name in schema)
         label = LLM_LABEL | core.control.label
         values: dict[str, Any] = {}
         state = core.state
