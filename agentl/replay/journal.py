@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from agentl.errors import ReplayDivergence, ReplayError
 from agentl.journal.chain import Chain, empty_head
-from agentl.journal.entry import ANNOTATIONS, KINDS, Entry, dump, encode_args, from_data
+from agentl.journal.entry import ANNOTATIONS, KINDS, Entry, dump, encode_args, from_data, read_json
 from agentl.journal.failures import describe, rebuild
 from agentl.kernel.port import Verdict
 from agentl.seal import ChainReport, Key, SealVerdict, sign_meta, verify_chain, verify_signature
@@ -248,11 +248,11 @@ class Journal:
             ReplayError: it is no journal, its format is unknown, or (strict) its chain is broken.
         """
         try:
-            raw = json.loads(text, parse_constant=_no_constant)
+            raw = read_json(text)
             meta, bodies = raw["meta"], raw["entries"]
             if type(meta) is not dict or type(bodies) is not list:
                 raise ValueError("layout")
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+        except (ValueError, KeyError, TypeError) as error:
             raise ReplayError(code="replay.malformed", cause=type(error).__name__) from error
         version = meta.get("format")
         if type(version) is not int or version not in READABLE:
@@ -281,10 +281,6 @@ class Journal:
             return cls.loads(content.decode("utf-8"), strict=strict)
         except UnicodeDecodeError as error:
             raise ReplayError(code="replay.malformed", cause="UTF-8") from error
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(name)
 
 
 def _report(raw: Mapping[str, Any], version: int) -> ChainReport:

@@ -46,6 +46,7 @@ class FileStore:
         self._waiting: list[bytes] = []
         self._waiting_bytes = 0
         self._broken: StoreFailure | None = None
+        self._unfinished = False
         self._division: Division | None = None
 
     @property
@@ -61,9 +62,8 @@ class FileStore:
         Raises:
             StoreFailure: the directory cannot be read.
         """
-        division = self._division or self._divide()
-        if self._descriptor >= 0:
-            self._division = Division([], division.end, division.torn, division.unfinished)
+        # What taking the lease has read is handed over once, and not kept beside the journal.
+        division, self._division = self._division or self._divide(), None
         return self._read_json("meta.json"), division.lines
 
     def _divide(self) -> Division:
@@ -129,6 +129,7 @@ class FileStore:
         try:
             division = self._division = self._divide()
             self._end, self._laid_out = division.end, division.end + division.torn
+            self._unfinished = division.unfinished
             drivers = sum(1 for line in division.lines if _DRIVER.search(line))
             lease = Lease(next_epoch(drivers), holder, utc_now())
             self._epoch = lease.epoch
@@ -169,16 +170,15 @@ class FileStore:
             StoreFailure: the file cannot be written.
         """
         self._check(self._epoch)
-        division = self._division or self._divide()
-        if not division.torn and not division.unfinished:
+        if self._laid_out == self._end and not self._unfinished:
             return
         try:
-            os.ftruncate(self._descriptor, division.end)
-            self._end = self._laid_out = division.end
-            if division.unfinished:
+            os.ftruncate(self._descriptor, self._end)
+            self._laid_out = self._end
+            if self._unfinished:
                 self._write(b"\n")
+                self._unfinished = False
             os.fsync(self._descriptor)
-            self._division = None
         except OSError as error:
             raise self._break("repair", error) from error
 

@@ -17,9 +17,11 @@ SECTOR: Final = 512
 
 _STRING: Final = re.compile(rb'"(?:[^"\\\x00-\x1f]|\\.)*"')
 _OPEN_STRING: Final = re.compile(rb'"(?:[^"\\\x00-\x1f]|\\.)*\\?\Z')
-_SCALAR: Final = re.compile(rb"(?:-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null)(?=[\s,\]}])")
+_SCALAR: Final = re.compile(
+    rb"(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null)(?=[\s,\]}])"
+)
 _OPEN_SCALAR: Final = re.compile(
-    rb"(?:-?(?:[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]*)?)?|t(?:r(?:ue?)?)?|f(?:a(?:l(?:se?)?)?)?|n(?:u(?:ll?)?)?)\Z"
+    rb"(?:-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][+-]?[0-9]*)?)?|t(?:r(?:ue?)?)?|f(?:a(?:l(?:se?)?)?)?|n(?:u(?:ll?)?)?)\Z"
 )
 _SPACE: Final = re.compile(rb"[ \t\r]*")
 
