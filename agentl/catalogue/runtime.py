@@ -40,14 +40,6 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "phase {phase} is not available in this version (agent {agent}, line {line}); remove it from "
         "the LOOP",
     ),
-    "apr.no_ring": (
-        "le programme demande le trousseau de clés {name} (REQUIRE APPROVAL … BY {name}) et l'hôte ne "
-        "le déclare "
-        "pas ; déclarez-le dans key_rings",
-        "the program needs the key ring {name} (REQUIRE APPROVAL … BY {name}) and the host does not "
-        "declare it; "
-        "declare it in key_rings",
-    ),
     "runtime.unknown_plan": (
         "le plan {plan} n'est pas déclaré par l'agent {agent}",
         "plan {plan} is not declared by agent {agent}",
