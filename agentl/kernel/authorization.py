@@ -84,7 +84,8 @@ def call_hook(observer: Any, name: str, request: ActionRequest, what: Any) -> No
 
 
 def _plain_labels(given: Mapping[str, Any]) -> dict[str, Prov]:
-    return {name: label if type(label) is Prov else UNKNOWN_LABEL for name, label in dict(given).items()}
+    labels = given if type(given) is dict else dict(given)
+    return {name: label if type(label) is Prov else UNKNOWN_LABEL for name, label in labels.items()}
 
 
 def isolate(

@@ -14,6 +14,13 @@ from agentl.kernel.protocol import PermitStage
 _put: Final = object.__setattr__
 
 
+def _named(permit: Any) -> str:
+    try:
+        return str(permit.target)
+    except AttributeError:
+        return "?"
+
+
 class Ledger:
     """The permits of one kernel that can still be used, by nonce (`KRN-11`).
 
@@ -52,18 +59,21 @@ class Ledger:
             self._drop(self._unused, PermitStage.VOID)
         nonce = self._next
         self._next = nonce + 1
-        held = Held(kind, target, action_hash, action_id, idempotency_key, issued, request)
+        held = Held(
+            kind,
+            target,
+            action_hash,
+            action_id,
+            idempotency_key,
+            issued,
+            request,
+            policy_digest,
+            approved,
+            self.issuer,
+        )
         permit = ExecutionPermit.__new__(ExecutionPermit)
-        _put(permit, "kind", kind)
-        _put(permit, "target", target)
         _put(permit, "args", args)
-        _put(permit, "action_hash", action_hash)
-        _put(permit, "action_id", action_id)
-        _put(permit, "idempotency_key", idempotency_key)
-        _put(permit, "policy_digest", policy_digest)
-        _put(permit, "approved", approved)
         _put(permit, "nonce", nonce)
-        _put(permit, "issuer", self.issuer)
         _put(permit, "_held", held)
         self._entries[nonce] = (permit, held)
         self._unused = nonce
@@ -77,19 +87,11 @@ class Ledger:
         """
         if type(permit) is ExecutionPermit:
             entry = self._entries.get(getattr(permit, "nonce", 0))
-            if entry is not None and entry[0] is permit:
+            if entry is not None and entry[0] is permit and permit._held is entry[1]:  # noqa: SLF001
                 held = entry[1]
-                shown = (
-                    permit.kind,
-                    permit.target,
-                    permit.action_hash,
-                    permit.action_id,
-                    permit.idempotency_key,
-                )
-                kept = (held.kind, held.target, held.action_hash, held.action_id, held.idempotency_key)
-                if held.stage is PermitStage.ISSUED and shown == kept:
+                if held.stage is PermitStage.ISSUED:
                     return held
-        raise PermitError(code="permit.unknown", target=str(getattr(permit, "target", "?")))
+        raise PermitError(code="permit.unknown", target=_named(permit))
 
     def spent(self, permit: Any) -> Held:
         """The entry of a permit of this ledger that had its execution.
@@ -98,10 +100,10 @@ class Ledger:
             PermitError: it had none here.
         """
         if type(permit) is ExecutionPermit and permit.issuer == self.issuer:
-            held: Held = permit._held  # noqa: SLF001 - the ledger wrote it
-            if held.stage is PermitStage.SPENT:
+            held: Held | None = getattr(permit, "_held", None)
+            if held is not None and held.stage is PermitStage.SPENT:
                 return held
-        raise PermitError(code="permit.unknown", target=str(getattr(permit, "target", "?")))
+        raise PermitError(code="permit.unknown", target=_named(permit))
 
     def start(self, permit: ExecutionPermit) -> None:
         """The permit is no longer unused: minting another one does not void it."""

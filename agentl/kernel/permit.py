@@ -60,13 +60,16 @@ class ActionContext:
 
 
 class Held:
-    """What the ledger knows about one permit; the fields of the permit only show it to others."""
+    """What the ledger knows about one permit; the permit only shows it to others."""
 
     __slots__ = (
         "action_hash",
         "action_id",
+        "approved",
         "idempotency_key",
+        "issuer",
         "kind",
+        "policy_digest",
         "record",
         "request",
         "stage",
@@ -82,6 +85,9 @@ class Held:
         idempotency_key: str,
         stage: PermitStage,
         request: ActionRequest,
+        policy_digest: str,
+        approved: bool,
+        issuer: str,
     ) -> None:
         self.kind = kind
         self.target = target
@@ -91,6 +97,9 @@ class Held:
         self.stage = stage
         self.record = RecordStage.NONE
         self.request = request
+        self.policy_digest = policy_digest
+        self.approved = approved
+        self.issuer = issuer
 
 
 class ExecutionPermit:
@@ -99,30 +108,10 @@ class ExecutionPermit:
     Immutable, its own copy, and impossible to serialise: it holds in its process and its kernel only.
     """
 
-    __slots__ = (
-        "_held",
-        "action_hash",
-        "action_id",
-        "approved",
-        "args",
-        "idempotency_key",
-        "issuer",
-        "kind",
-        "nonce",
-        "policy_digest",
-        "target",
-    )
+    __slots__ = ("_held", "args", "nonce")
 
-    kind: str
-    target: str
     args: Mapping[str, Any]
-    action_hash: str
-    action_id: str
-    idempotency_key: str
-    policy_digest: str
-    approved: bool
     nonce: int
-    issuer: str
     _held: Held
 
     def __init__(self, *_args: Any, **_kwargs: Any) -> None:
@@ -130,6 +119,46 @@ class ExecutionPermit:
 
     def __init_subclass__(cls, **_kwargs: Any) -> None:
         raise PermitError(code="permit.forged")
+
+    @property
+    def kind(self) -> str:
+        """``invoke`` or ``delegate``."""
+        return self._held.kind
+
+    @property
+    def target(self) -> str:
+        """The tool or sub-agent."""
+        return self._held.target
+
+    @property
+    def action_hash(self) -> str:
+        """The digest of the action that was judged (`KRN-2`)."""
+        return self._held.action_hash
+
+    @property
+    def action_id(self) -> str:
+        """Names the action in its run (`KRN-10`)."""
+        return self._held.action_id
+
+    @property
+    def idempotency_key(self) -> str:
+        """The same on every resume (`KRN-10`)."""
+        return self._held.idempotency_key
+
+    @property
+    def policy_digest(self) -> str:
+        """The policy under which it was judged."""
+        return self._held.policy_digest
+
+    @property
+    def approved(self) -> bool:
+        """Whether a person said yes."""
+        return self._held.approved
+
+    @property
+    def issuer(self) -> str:
+        """The run and agent of the kernel that issued it."""
+        return self._held.issuer
 
     @property
     def status(self) -> PermitStage:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from agentl.kernel.permit import ExecutionPermit
 from agentl.kernel.protocol import Promise
@@ -45,8 +45,7 @@ class _NotExecutedAnswer:
 NOT_EXECUTED: Final = _NotExecutedAnswer()
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """How an action ended (`TOL-3`).
 
     ``status`` is ``result`` (``value``), ``failed`` or ``in_doubt`` (``error``: a ``NotExecuted`` or an

@@ -81,7 +81,7 @@ def test_nobody_else_makes_a_permit() -> None:
     gate = kernel()
     real = granted(gate)
     double = object.__new__(ExecutionPermit)
-    for name in ("kind", "target", "args", "action_hash", "action_id", "idempotency_key", "nonce", "_held"):
+    for name in ExecutionPermit.__slots__:
         object.__setattr__(double, name, getattr(real, name))
     bank = Bank()
     refused("permit.unknown", gate.execute, double, bank.host)
@@ -97,8 +97,18 @@ def test_a_permit_cannot_be_changed() -> None:
     permit = granted(gate)
     refused("permit.immutable", setattr, permit, "target", "wipe")
     refused("permit.immutable", delattr, permit, "target")
-    object.__setattr__(permit, "target", "wipe")
-    refused("permit.unknown", gate.execute, permit, Bank().host)
+    with pytest.raises(AttributeError):
+        object.__setattr__(permit, "target", "wipe")
+    bank = Bank()
+    object.__setattr__(permit, "nonce", 99)
+    refused("permit.unknown", gate.execute, permit, bank.host)
+    other = granted(gate)
+    object.__setattr__(other, "args", {"amount": 999, "to": "thief"})
+    refused("permit.arguments", gate.execute, other, bank.host)
+    third = granted(gate)
+    object.__setattr__(third, "_held", None)
+    refused("permit.unknown", gate.execute, third, bank.host)
+    assert bank.effects == []
 
 
 def test_a_copy_of_a_permit_is_itself_and_it_cannot_be_serialised() -> None:
