@@ -99,20 +99,3 @@ def test_nobody_approves_nothing_moves(tmp_path: Path) -> None:
 def test_killed_three_times_resumed_three_times(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """`DUR-2`, `RES-6`: a real SIGKILL after each kind of booking; the ledger holds each effect once."""
     assert run_demo(ROOT, Path(sys.executable), tmp_path / "demo") == 0, capfd.readouterr().out
-
-
-@pytest.mark.real_kill
-def test_no_promise_is_never_called_again(tmp_path: Path) -> None:
-    """`RES-6` (3), `CLI-16`: in doubt, exit code 5 until a verdict, and not one call more."""
-    with payments(tmp_path, hold="fees") as place:
-        place.run_and_kill()
-        assert place.run().code == 5
-        assert place.run().code == 5
-        doubtful = place.agentl("durable", "status", "runs/payments", "--json").data["in_doubt"]
-        assert [one["target"] for one in doubtful] == ["fee"]
-        verdict = place.agentl(
-            "durable", "settle", "runs/payments", doubtful[0]["action_id"], "--executed", "--by", "alice"
-        )
-        assert verdict.code == 0, verdict.err
-        assert place.run().code == 0
-        assert counts(place.ledger()) == ONCE
