@@ -113,9 +113,12 @@ def classified(host: Any, target: str, kind: str, problem: Exception) -> str | N
 
 
 def _text(problem: BaseException) -> str:
-    if isinstance(problem, NotExecuted | ActionInDoubt):
-        return str(problem)
-    return f"{type(problem).__name__}: {problem}"
+    try:
+        said = str(problem)
+    except Exception as failure:  # noqa: BLE001 - the text of a foreign class is foreign code
+        let_through(failure)
+        return type(problem).__name__
+    return said if isinstance(problem, NotExecuted | ActionInDoubt) else f"{type(problem).__name__}: {said}"
 
 
 def _failure(problem: BaseException | None, held: Held) -> NotExecuted:

@@ -17,6 +17,7 @@ from agentl.labels import (
     RUNTIME_LABEL,
     TOOL_LABEL,
     UNKNOWN_LABEL,
+    Labeled,
     Prov,
     unwrap,
 )
@@ -24,7 +25,7 @@ from agentl.runtime.core import PLAIN, Core, all_plain, unwrapped
 from agentl.runtime.drift import EFFECT_SOURCE, Drift
 from agentl.runtime.targets import Target, Targets
 from agentl.runtime.trace import failure
-from agentl.values import is_opaque_inside, type_name
+from agentl.values import Opaque, is_opaque_inside, type_name
 
 
 class Produced(NamedTuple):
@@ -42,6 +43,22 @@ class Violation(NamedTuple):
     values: dict[str, Any]
 
 
+def _foreign(value: Any) -> str:
+    """The type of the first part of a value that is outside the data model (`ENC-2`)."""
+    parts: list[Any] = [value]
+    while parts:
+        part = parts.pop()
+        if type(part) is Opaque:
+            return part.type_name
+        if type(part) is Labeled:
+            parts.append(part.value)
+        elif type(part) is dict:
+            parts += [*reversed(part.values()), *reversed(part)]
+        elif type(part) in (list, tuple, set):
+            parts += list(part)[::-1]
+    return type_name(value)
+
+
 Bind = Callable[[Produced, ActionRequest, Prov], None]
 """Writes the result of a sub-agent where the statement that called it wants it."""
 
@@ -52,7 +69,7 @@ def contract(target: Target, value: Any) -> Produced | Violation:
     if not all_plain(value):
         value, whole = unwrap(value)
         if is_opaque_inside(value):
-            return Violation("output.opaque", {"type": type_name(value)})
+            return Violation("output.opaque", {"type": _foreign(value)})
     if target.decl is None or not target.outputs:
         keys = [str(key) for key in value] if type(value) is dict else []
         return Produced({}, {}, keys)
@@ -255,7 +272,7 @@ def free(value: Any) -> Produced | Violation:
     """The answer of a sub-agent without an OUTPUT contract: a dictionary; ``None`` is an empty one."""
     value, whole = unwrapped(value)
     if is_opaque_inside(value):
-        return Violation("output.opaque", {"type": type_name(value)})
+        return Violation("output.opaque", {"type": _foreign(value)})
     if value is None:
         value = {}
     if type(value) is not dict:
