@@ -64,7 +64,7 @@ class Child:
                 answer = ("error", type(error).__name__, str(error), traceback.format_exc())
             try:
                 with os.fdopen(writing, "wb") as pipe:
-                    pickle.dump(answer, pipe)
+                    pipe.write(_pickled(answer))
             finally:
                 os._exit(0)
         os.close(writing)
@@ -90,6 +90,13 @@ class Child:
         if kind == "error":
             return Ended(killed=False, error=value, text=text, trail=trail)
         return Ended(killed=False, value=value)
+
+
+def _pickled(answer: tuple[Any, ...]) -> bytes:
+    try:
+        return pickle.dumps(answer)
+    except Exception:  # a value that is of no use outside its process, as a whole run
+        return pickle.dumps((answer[0], None, *answer[2:]))
 
 
 def in_child(work: Callable[[], Any]) -> Ended:
@@ -207,6 +214,12 @@ class Place:
 
     def of_kind(self, *kinds: str, run_id: str = RUN) -> list[dict[str, Any]]:
         return [entry for entry in self.entries(run_id) if entry["kind"] in kinds]
+
+
+def answer_of(entry: dict[str, Any]) -> str:
+    """The answer in an ``approve`` entry as it is stored."""
+    value = entry["value"]
+    return str(dict(value["$dict"])["answer"] if "$dict" in value else value["answer"])
 
 
 def agent_of(source: str) -> Any:

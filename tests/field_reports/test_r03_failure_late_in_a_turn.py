@@ -13,12 +13,13 @@ AGENT TURN {
   TOOL charge { INPUT { amount: Number } }
   TOOL mark { INPUT { order: String } }
   TOOL notify { INPUT { order: String } }
-  POLICY { DEFAULT ALLOW }
+  POLICY { DEFAULT ALLOW  NEVER notify WHEN tools.notify.in_doubt == true }
   PLAN turn WHEN tools.charge.calls == 0 {
-    charge(amount: 10)
-    mark(order: "o-1")
-    notify(order: "o-1")
-    VERIFY "told" { tools.notify.in_doubt == false AND tools.notify.calls >= 1 ON FAIL { RETRY 2 } }
+    STEP book { charge(amount: 10) mark(order: "o-1") }
+    STEP tell {
+      notify(order: "o-1")
+      VERIFY "told" { tools.notify.in_doubt == false AND tools.notify.calls >= 1 ON FAIL { RETRY 2 } }
+    }
   }
 }
 """

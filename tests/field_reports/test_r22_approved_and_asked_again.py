@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentl import Host, messages
-from tests.field_reports.kit import Kill, Ledger, Place, drive, in_child
+from tests.field_reports.kit import Kill, Ledger, Place, answer_of, drive, in_child
 
 PROGRAM = """
 AGENT APPROVED {
@@ -72,6 +72,4 @@ def test_the_answer_is_kept_and_the_tool_runs_once(
     assert len(ledger.rows()) == 1
     records = place.of_kind("approve")
     assert len(records) == 1
-    assert records[0]["value"]["answer"] == "approved" or ["answer", "approved"] in records[0]["value"].get(
-        "$dict", []
-    )
+    assert answer_of(records[0]) == "approved"

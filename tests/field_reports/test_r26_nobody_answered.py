@@ -8,7 +8,7 @@ import pytest
 
 from agentl import Host
 from agentl.kernel import Approval
-from tests.field_reports.kit import Ledger, Place, drive
+from tests.field_reports.kit import Ledger, Place, answer_of, drive
 
 PROGRAM = """
 AGENT SILENT {
@@ -56,11 +56,6 @@ APPROVERS: dict[str, Any] = {
     "empty text": lambda _request: "",
     "bytes": lambda _request: b"yes",
 }
-
-
-def answer_of(entry: dict[str, Any]) -> str:
-    value = entry["value"]
-    return str(dict(value["$dict"])["answer"] if "$dict" in value else value["answer"])
 
 
 @pytest.mark.parametrize("who", APPROVERS)

@@ -17,7 +17,7 @@ AGENT LIMITS {{
 }}
 """
 ODD: list[Any] = [
-    "5000", "5,000", " 5000", "5e3", "１０００", "", True, False, 1000.0000001, 5000, Decimal("1000.01"),
+    "5000", "5,000", " 5000", "5e3", "５０００", "", True, False, 1000.0000001, 5000, Decimal("1000.01"),
     float("nan"), float("inf"), float("-inf"), None, [1], {"n": 1}, b"1", "N/A",
 ]  # fmt: skip
 FINE: list[Any] = [0, -0.0, 1000, 1000.0, Decimal(1000), 1]

@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tools.bench.measure import count_syncs
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -55,7 +57,8 @@ def run_task(task: str, *, contracts: bool = True, status: int = 0, **options: A
 
 def main() -> int:
     """Run the task named on the command line and print its figures as one JSON line."""
-    from tools.bench.tasks import TASKS
+    count_syncs()
+    from tools.bench.tasks import TASKS  # only now: the package must find the counted calls
 
     print(json.dumps(TASKS[sys.argv[1]](**json.loads(sys.argv[2]))))
     return 0

@@ -6,10 +6,10 @@ import gc
 import os
 import resource
 import statistics
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter
+from typing import Final
 
 
 class SyncCount:
@@ -19,28 +19,26 @@ class SyncCount:
         self.total = 0
 
 
-@contextmanager
-def counted_syncs() -> Iterator[SyncCount]:
-    """Count ``os.fsync`` and ``os.fdatasync`` while the block runs; the calls themselves still happen.
+SYNCS: Final = SyncCount()
 
-    A library that synchronises in C (SQLite) is not seen here: its row counts commits instead.
+
+def count_syncs() -> None:
+    """Count every later ``os.fsync`` and ``os.fdatasync`` in ``SYNCS``; the calls still happen.
+
+    To be called before the package is imported, which may keep a reference to either. A library that
+    synchronises in C (SQLite) is not seen.
     """
-    count = SyncCount()
     real_fsync, real_fdatasync = os.fsync, os.fdatasync
 
     def fsync(descriptor: int) -> None:
-        count.total += 1
+        SYNCS.total += 1
         real_fsync(descriptor)
 
     def fdatasync(descriptor: int) -> None:
-        count.total += 1
+        SYNCS.total += 1
         real_fdatasync(descriptor)
 
     os.fsync, os.fdatasync = fsync, fdatasync  # type: ignore[assignment]
-    try:
-        yield count
-    finally:
-        os.fsync, os.fdatasync = real_fsync, real_fdatasync
 
 
 def seconds(action: Callable[[], object]) -> float:

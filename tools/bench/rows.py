@@ -103,6 +103,9 @@ def durable_rows(sizes: Sizes, place: Path) -> Iterator[Row]:
             yield Row(
                 "durable", f"{store} step, contracts {mode}", middle(mode, kind, "steps_per_s"), "steps/s"
             )
+            yield Row(
+                "durable", f"{store} processor time per step, {mode}", middle(mode, kind, "cpu_us"), "µs"
+            )
             ratio = middle(mode, kind, "ratio")
             name = f"{store} step / floor, contracts {mode}"
             bound = bounds.get((kind, mode))

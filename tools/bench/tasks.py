@@ -9,14 +9,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from time import perf_counter
-from typing import Any
+from time import perf_counter, process_time
+from typing import Any, NamedTuple
 
 from agentl import PolicyEngine, Runtime, parse_source
 from agentl.durable import DurableRun, FileStore, SQLiteStore
 from agentl.kernel import ActionRequest
 from tools.bench.floor import file_floor, sqlite_floor
-from tools.bench.measure import bytes_below, counted_syncs, median, peak_rss_mb, percentile_micros, seconds
+from tools.bench.measure import SYNCS, bytes_below, median, peak_rss_mb, percentile_micros, seconds
 from tools.bench.programs import (
     long_program,
     policy_program,
@@ -40,36 +40,46 @@ def _at_rest(kind: str, place: Path) -> int:
     return bytes_below(place if kind == "file" else place.with_suffix(".db"))
 
 
-def _durable_rate(kind: str, place: Path, steps: int) -> tuple[float, int, int]:
-    """Steps per second of one whole durable run (open and close included), its syncs, its bytes at rest."""
+class _Run(NamedTuple):
+    """One whole durable run, opening and closing included."""
+
+    steps_per_s: float
+    cpu_us: float
+    syncs: int
+    size: int
+
+
+def _durable_run(kind: str, place: Path, steps: int) -> _Run:
     host, model = steps_world(steps)
     run = DurableRun(steps_agent(), host, model, store=_store(kind, place))
-    with counted_syncs() as syncs:
-        spent = seconds(lambda: run.run(max_ticks=1))
+    synced, burnt = SYNCS.total, process_time()
+    spent = seconds(lambda: run.run(max_ticks=1))
+    synced, burnt = SYNCS.total - synced, process_time() - burnt
     made = run.runtime.metrics["tool_calls"]
     if made != steps:
         raise RuntimeError(f"the durable run made {made} calls instead of {steps}")
-    return steps / spent, syncs.total, _at_rest(kind, place)
+    return _Run(steps / spent, burnt / steps * 1e6, synced, _at_rest(kind, place))
 
 
 def durable_round(directory: str, steps: int, number: int) -> Figures:
     """One alternating round: file floor, file run, SQLite floor, SQLite run."""
     base = Path(directory)
-    _durable_rate("file", base / f"warm{number}", 50)
+    _durable_run("file", base / f"warm{number}", 50)
     figures: Figures = {}
     floors: dict[str, Callable[[Path, int], float]] = {"file": file_floor, "sqlite": sqlite_floor}
     for kind, floor in floors.items():
         before = floor(base / f"{kind}-before{number}", steps)
-        rate, syncs, size = _durable_rate(kind, base / f"{kind}-run{number}", steps)
+        run = _durable_run(kind, base / f"{kind}-run{number}", steps)
         after = floor(base / f"{kind}-after{number}", steps)
         bare = median([before, after])
         figures[kind] = {
             "floor_per_s": bare,
-            "steps_per_s": rate,
-            "ratio": rate / bare,
-            "syncs": syncs,
-            "syncs_per_action": syncs / steps,
-            "bytes_per_action": size / steps,
+            "steps_per_s": run.steps_per_s,
+            "ratio": run.steps_per_s / bare,
+            "cpu_us": run.cpu_us,
+            "syncs": run.syncs,
+            "syncs_per_action": run.syncs / steps,
+            "bytes_per_action": run.size / steps,
         }
     return figures
 
