@@ -49,21 +49,21 @@ def _statement_call(agent: Agent, statement: CallStmt) -> Iterator[Diagnostic]:
 
 
 def _arguments(tool: ToolDecl, call: CallExpr, line: int) -> Iterator[Diagnostic]:
+    """E013, once for a call: the first kind of trouble, with all the parameters it is about."""
     declared = [name for name, _ in tool.inputs]
     positional = declared[: len(call.args)]
     named = [name for name, _ in call.kwargs]
-    for parameter in positional:
-        if parameter in named:
-            yield error("E013", line, tool=tool.name, trouble="twice", parameter=parameter)
-    if len(call.args) > len(declared):
-        excess = f"{len(call.args)} > {len(declared)}"
-        yield error("E013", line, tool=tool.name, trouble="too_many", parameter=excess)
-    for parameter in named:
-        if parameter not in declared:
-            yield error("E013", line, tool=tool.name, trouble="unknown", parameter=parameter)
-    for parameter in declared:
-        if parameter not in positional and parameter not in named:
-            yield error("E013", line, tool=tool.name, trouble="missing", parameter=parameter)
+    excess = [f"{len(call.args)} > {len(declared)}"] if len(call.args) > len(declared) else []
+    troubles = {
+        "too_many": excess,
+        "twice": [name for name in positional if name in named],
+        "unknown": [name for name in named if name not in declared],
+        "missing": [name for name in declared if name not in positional and name not in named],
+    }
+    for trouble, parameters in troubles.items():
+        if parameters:
+            yield error("E013", line, tool=tool.name, trouble=trouble, parameter=", ".join(parameters))
+            return
 
 
 def _expression_call(agent: Agent, call: CallExpr, *, guard: bool) -> Iterator[Diagnostic]:

@@ -62,9 +62,9 @@ from agentl.language.printer import expression_text
 from agentl.values import Symbol
 
 WORDS = ("a", "b", "zone", "CALL", "BY", "START", "HIGH", "tank_2", "_", "P")
-identifiers = st.one_of(st.sampled_from(WORDS), st.from_regex(r"[A-Za-z_][A-Za-z_0-9]{0,6}", fullmatch=True)).filter(
-    lambda word: word not in RESERVED
-)
+identifiers = st.one_of(
+    st.sampled_from(WORDS), st.from_regex(r"[A-Za-z_][A-Za-z_0-9]{0,6}", fullmatch=True)
+).filter(lambda word: word not in RESERVED)
 texts = st.text(st.characters(codec="utf-8"), max_size=8)
 names = st.one_of(identifiers, st.sampled_from(sorted(RESERVED)), texts)
 segments = st.one_of(identifiers, st.sampled_from(("WHEN", "IN", "1", "007", "a b", "é")))
@@ -80,9 +80,9 @@ def tuples(items: SearchStrategy[Any], most: int = 3, least: int = 0) -> SearchS
 
 
 def pairs(keys: SearchStrategy[str], values: SearchStrategy[Any], most: int = 3, least: int = 0) -> Any:
-    return st.lists(st.tuples(keys, values), min_size=least, max_size=most, unique_by=lambda pair: pair[0]).map(
-        tuple
-    )
+    return st.lists(
+        st.tuples(keys, values), min_size=least, max_size=most, unique_by=lambda pair: pair[0]
+    ).map(tuple)
 
 
 def optional(items: SearchStrategy[Any]) -> SearchStrategy[Any]:
@@ -93,13 +93,11 @@ path_expressions = st.builds(
     PathExpr, st.builds(lambda first, rest: (first, *rest), identifiers, st.lists(segments, max_size=2))
 )
 shared_paths = st.builds(lambda rest: PathExpr(("SHARED", *rest)), st.lists(segments, min_size=1, max_size=2))
-leaves: SearchStrategy[Expr] = st.one_of(
-    st.builds(Literal, numbers | texts), path_expressions, shared_paths
-)
+leaves: SearchStrategy[Expr] = st.one_of(st.builds(Literal, numbers | texts), path_expressions, shared_paths)
 
 
 def _deeper(inner: SearchStrategy[Expr]) -> SearchStrategy[Expr]:
-    operators = st.sampled_from("OR AND == != > >= < <= IN + - * /".split())
+    operators = st.sampled_from(["OR", "AND", "==", "!=", ">", ">=", "<", "<=", "IN", "+", "-", "*", "/"])
     calls = st.builds(CallExpr, paths | st.just("CONFIDENCE"), tuples(inner, 2), pairs(identifiers, inner, 2))
     return st.one_of(
         st.builds(BinOp, operators, inner, inner),
@@ -193,7 +191,9 @@ observers = st.one_of(
 buckets = names.map(str.upper).filter(lambda name: name.upper() == name and "." not in name)
 keys = st.lists(names.filter(lambda name: name and "." not in name), min_size=1, max_size=2).map(".".join)
 writes = st.builds(MemoryWrite, optional(expressions), tuples(paths), buckets, keys)
-memories = st.builds(MemorySpec, tuples(paths), tuples(paths), tuples(paths), tuples(paths), tuples(writes, 2))
+memories = st.builds(
+    MemorySpec, tuples(paths), tuples(paths), tuples(paths), tuples(paths), tuples(writes, 2)
+)
 
 
 @st.composite
@@ -230,9 +230,7 @@ plans = st.builds(
     optional(expressions),
     numbers | integers.map(lambda one: -one),
 )
-decisions = st.builds(
-    Decide, tuples(st.builds(IfStmt, expressions, bodies, bodies)), optional(fields())
-)
+decisions = st.builds(Decide, tuples(st.builds(IfStmt, expressions, bodies, bodies)), optional(fields()))
 
 
 @st.composite
