@@ -16,7 +16,9 @@ NOON = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 
 
 class Lying(str):
-    def strip(self, *_args: Any) -> str:  # type: ignore[override]
+    __slots__ = ()
+
+    def __str__(self) -> str:
         return "yes"
 
 

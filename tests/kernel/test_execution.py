@@ -18,7 +18,7 @@ from agentl.kernel.port import NOT_EXECUTED, Outcome, Verdict
 from agentl.kernel.retry import Retry
 from agentl.labels import Labeled, of
 from agentl.values import Opaque
-from tests.support.kernels import After, Bank, NoteBook, authorized, kernel
+from tests.support.kernels import After, Bank, NoteBook, authorized, kernel, transfer
 
 LOST = ConnectionError("lost")
 
@@ -74,6 +74,23 @@ def test_an_idempotent_tool_is_called_again_under_the_same_key_within_its_bound(
     assert bank.attempts == [1, 2, 3]
     assert len(set(bank.keys)) == 1
     assert bank.waits == [1.0, 4.0]
+
+
+def test_a_tool_that_changes_its_arguments_changes_no_further_attempt() -> None:
+    """KRN-12, INV-6: each attempt gets its own copy of what was judged."""
+    seen: list[Any] = []
+    bank = Bank(idempotent=True)
+
+    def spoil(amount: Any, to: Any) -> Any:
+        seen.append(list(amount))
+        amount.append("spoiled")
+        if len(seen) == 1:
+            raise LOST
+        return {"ok": True}
+
+    bank.host.tools["transfer"] = spoil
+    assert run(bank, request=transfer([1])) == {"ok": True}
+    assert seen == [[1], [1]]
 
 
 def test_the_bound_ends_in_doubt() -> None:
