@@ -21,9 +21,9 @@ from agentl.kernel import (
     activated,
     active_dispatch,
     current_action,
+    protocol,
     require_permit,
 )
-from agentl.kernel import permit as permit_module
 from agentl.kernel.permit import Dispatch, Status
 from agentl.messages import set_language
 from tests.support.kernels import Bank, authorized, kernel, transfer
@@ -298,15 +298,15 @@ def test_a_dispatch_can_be_carried_into_a_thread_and_presented_there_once() -> N
 
 
 def test_two_threads_cannot_both_present_one_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
-    """KRN-11: both stand behind the digest before either goes on; taking the one ticket is atomic."""
+    """KRN-11: both come to the last check before either goes on; taking the one ticket is atomic."""
     bank = Bank()
     codes: list[str] = []
     barrier = threading.Barrier(2)
-    digest = permit_module.action_digest
+    present = protocol.present
 
-    def together(*args: Any) -> str:
+    def together(*args: Any) -> Any:
         barrier.wait()
-        return digest(*args)
+        return present(*args)
 
     def raced(host: Host, name: str, args: dict[str, Any]) -> Any:
         dispatch = active_dispatch()
@@ -328,7 +328,7 @@ def test_two_threads_cannot_both_present_one_attempt(monkeypatch: pytest.MonkeyP
 
     gate = kernel()
     permit = granted(gate)
-    monkeypatch.setattr(permit_module, "action_digest", together)
+    monkeypatch.setattr(protocol, "present", together)
     gate.execute(permit, Relay(bank.host, raced))
     assert sorted(codes) == ["permit.presented", "ran"]
     assert len(bank.effects) == 1
