@@ -87,6 +87,9 @@ def test_a_local_that_does_not_descend_leaves_the_path_to_the_world() -> None:
     state.set_world("a.b", 2, of("OBSERVED"))
     assert state.get_labeled("a.b") == (2, of("OBSERVED"))
     assert state.get_labeled("a.z") == (1, of("HUMAN"))
+    state.set_local("a", {"b": 3}, of("HUMAN"))
+    assert state.get("a.b") == 3
+    assert state.get_labeled("a.b") == (3, of("HUMAN"))
 
 
 def test_beliefs_answer_for_their_exact_path_only() -> None:

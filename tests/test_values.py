@@ -152,6 +152,29 @@ def test_lookalikes_are_all_different() -> None:
     assert len({canonical_bytes(value) for value in nested}) == len(nested)
 
 
+forged = st.text(alphabet="asyxild01234:", max_size=8)
+
+
+@given(st.lists(forged, max_size=3), st.lists(forged, max_size=3), st.sampled_from(["s", "y", "x", ""]))
+def test_no_text_imitates_the_frame_of_its_neighbour(left: list[str], right: list[str], tag: str) -> None:
+    """`KRN-2`: lengths come first, so texts made of frame marks move no boundary."""
+    assert (canonical_bytes(left) == canonical_bytes(right)) == (left == right)
+    for separator in (f"{tag}:", f"{tag}1:", f"{tag}{len(tag)}:"):
+        joined = [separator.join(left)]
+        assert (canonical_bytes(left) == canonical_bytes(joined)) == (left == joined)
+        keyed = ({"a": separator.join(left)}, dict.fromkeys(left, ""))
+        assert (canonical_bytes(keyed[0]) == canonical_bytes(keyed[1])) == (keyed[0] == keyed[1])
+
+
+def test_the_length_of_a_text_is_counted() -> None:
+    """`KRN-2`: the plain forgery of a boundary between two texts."""
+    for tag in ("s", "y", "x", "i", "l", "u", "d", "z", "b", "n", "m", "e", "f"):
+        for separator in (f"{tag}:", f"{tag}0:", f"{tag}1:"):
+            assert canonical_bytes(["a", "b"]) != canonical_bytes([f"a{separator}b"])
+            assert canonical_bytes([Symbol("a"), Symbol("b")]) != canonical_bytes([Symbol(f"a{separator}b")])
+            assert canonical_bytes([b"a", b"b"]) != canonical_bytes([b"a%bb" % separator.encode()])
+
+
 @given(st.dictionaries(texts, values, max_size=4))
 def test_insertion_order_does_not_matter(mapping: dict[str, Any]) -> None:
     """`KRN-2`."""

@@ -199,6 +199,8 @@ def test_strict_evaluation_never_verifies_ignorance() -> None:
         UnOp("NOT", BinOp("IN", lit(1), unknown)),
     ):
         assert Evaluator(State(), strict_undefined=True).test(condition) is False
+    for op in ("==", "!="):
+        assert Evaluator(State(), strict_undefined=True).eval(BinOp(op, unknown, lit(1))) is False
     lax = Evaluator(State())
     assert lax.test(BinOp("!=", unknown, path("open"))) is True
     state = State()
