@@ -116,8 +116,8 @@ def test_a_copy_of_a_permit_is_itself_and_it_cannot_be_serialised() -> None:
     permit = granted(kernel())
     assert copy.copy(permit) is permit
     assert copy.deepcopy({"p": permit})["p"] is permit
-    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
-        refused("permit.serialised", pickle.dumps, permit, protocol)
+    for version in range(pickle.HIGHEST_PROTOCOL + 1):
+        refused("permit.serialised", pickle.dumps, permit, version)
     with pytest.raises(TypeError):
         json.dumps(permit)
 
