@@ -19,10 +19,6 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "  intention sans résultat : {target} ({action_id}) — sera tranchée",
         "  intention without a result: {target} ({action_id}) — will be settled",
     ),
-    "durable.resolution": (
-        "  ↻ {target} ({action_id}) : {label}",
-        "  ↻ {target} ({action_id}): {label}",
-    ),
     "durable.how_retry": (
         "relancée avec la même clé d'idempotence",
         "called again under the same idempotency key",

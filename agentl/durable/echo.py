@@ -10,7 +10,7 @@ class Curtain:
     """Keeps the echo and the sink of a trace back as long as the journal is served.
 
     When the run goes live inside a tick, the lines of that tick are given first: a tick is shown
-    whole or not at all.
+    whole, or, when it was re-derived to its end, not at all.
     """
 
     def __init__(self, trace: Any, echo: bool | Callable[[str], Any]) -> None:
@@ -20,15 +20,15 @@ class Curtain:
         trace.echo = False
         trace.sink = None
 
-    def lift(self, tick: int) -> None:
-        """Show what comes from now on, and what this tick has shown so far."""
+    def lift(self, served: int) -> None:
+        """Show what comes from now on, and what was traced since the tick ``served``, the last re-derived."""
         trace, self._trace = self._trace, None
         if trace is None:
             return
         trace.sink, trace.echo = self._sink, self._echo
         events = trace.events
         first = len(events)
-        while first and events[first - 1].tick == tick:
+        while first and events[first - 1].tick > served:
             first -= 1
         for event in events[first:]:
             if self._sink is not None:

@@ -19,6 +19,8 @@ from agentl.values import encode
 class DurableJournal(ServedJournal):
     """The journal of one durable run, and the record of its actions that the kernel writes to (`DUR-11`)."""
 
+    _narrowed: tuple[str, list[str]] | None = None
+
     def intent(self, permit: ExecutionPermit, promise: tuple[str, ...]) -> Recovery:
         """Put the intent on record, durable, or consume the recorded one (`RES-5`, `RES-6`)."""
         entry = self.upcoming()
@@ -49,10 +51,13 @@ class DurableJournal(ServedJournal):
                 derived=permit.action_hash,
             )
         self._ordered.take()
-        return self._after_intent(permit, recorded)
+        return self._after_intent(permit, recorded, promise)
 
-    def _after_intent(self, permit: ExecutionPermit, recorded: Mapping[str, Any]) -> Recovery:
+    def _after_intent(
+        self, permit: ExecutionPermit, recorded: Mapping[str, Any], now: tuple[str, ...]
+    ) -> Recovery:
         attempt, settled, verdict = 1, None, None
+        promise = tuple(recorded.get("promise") or ())
         while True:
             entry = self._ordered.peek()
             if entry is None:
@@ -67,9 +72,13 @@ class DurableJournal(ServedJournal):
                 # What was decided after a verdict has used it up.
                 verdict, settled = None, args.get("how")
                 attempt = args.get("attempt", attempt)
+                promise = tuple(args.get("promise", promise))
             elif entry.kind != "resume":
                 return Recovery(outcome=self._served(permit), attempt=attempt)
             self._ordered.take()
+        # A promise that one driver did not make, although it called, is not made good by a later one.
+        kept = tuple(name for name in promise if name in now)
+        self._narrowed = (permit.action_id, list(kept)) if kept != promise else None
         if verdict is None and settled == IN_DOUBT:
             return Recovery(outcome=self._left_in_doubt(permit), attempt=attempt)
         if verdict is not None and not verdict.executed:
@@ -78,7 +87,7 @@ class DurableJournal(ServedJournal):
         return Recovery(
             attempt=attempt,
             pending=True,
-            recorded_promise=tuple(recorded.get("promise") or ()),
+            recorded_promise=promise,
             verdict=verdict,
             restricted=self._restricted(self.index.settleable(permit.action_id)),
         )
@@ -117,6 +126,8 @@ class DurableJournal(ServedJournal):
         args: dict[str, Any] = {"action_id": permit.action_id, "how": how}
         if attempt is not None:
             args["attempt"] = attempt
+            if self._narrowed is not None and self._narrowed[0] == permit.action_id:
+                args["promise"] = self._narrowed[1]
         self.write("resolution", permit.target, args, sync=True)
         taken = {"tool": permit.target, **args}
         self.resolutions.append(taken)

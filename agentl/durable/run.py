@@ -99,6 +99,7 @@ class DurableRun:
         self._store = store
         self._digests: tuple[StateDigest, TraceDigest] | None = None
         self._closed = False
+        self._served = 0
         self.runtime: Any = None
         self.society: Any = None
         self.runtimes: list[Any] = []
@@ -262,7 +263,7 @@ class DurableRun:
 
         def live() -> None:
             if curtain is not None:
-                curtain.lift(runtime.state.tick)
+                curtain.lift(self._served)
             self._store.write_refusal(None)
 
         journal.on_live = live if self.resumed else None
@@ -308,6 +309,7 @@ class DurableRun:
                 journal.write("checkpoint", str(tick), found, sync=True)
                 self._write_meta(sync=False)
                 continue
+            self._served = tick
             recorded = entry.stored_args if isinstance(entry.stored_args, dict) else {}
             for part, digest in found.items():
                 if recorded.get(part) != digest:

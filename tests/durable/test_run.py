@@ -460,6 +460,54 @@ def test_an_event_given_again_is_acknowledged_and_not_delivered_twice() -> None:
     assert sum(event.code == "event.handled" for event in found.runtime.trace.events) == 1
 
 
+def test_an_event_whose_acknowledgement_fails_is_known_by_its_id() -> None:
+    """DUR-12: on record is delivered; given again in the next tick it is only acknowledged."""
+    program = parse_source("AGENT e { EVENT ring { SET rang = payload.n } }")
+
+    class Queue(Host):
+        told = 0
+
+        def pending(self) -> list[dict[str, Any]]:
+            event = {"id": "1", "source": "ring", "payload": {"n": 5}}
+            return [] if self.told > 1 else [event]
+
+        def acknowledge(self, ids: Any) -> None:
+            self.told += bool(list(ids))
+            if self.told == 1:
+                raise OSError("the queue is away")
+
+    store, queue = MemoryStore(), Queue()
+    found = DurableRun(program, queue, store=store)
+    found.run(3)
+    assert queue.told == 2
+    assert sum(event.code == "event.handled" for event in found.runtime.trace.events) == 1
+    again = DurableRun(program, Queue(), store=store)
+    again.run()
+    assert again.trace_text() == found.trace_text()
+
+
+def test_a_promise_withdrawn_by_one_resume_is_not_used_by_a_later_one() -> None:
+    """RES-9: the driver that called in between did not honour the key, whatever the next one says."""
+    store = interrupted(idempotent=True)
+    settle(store, "r:small:t2:a2", executed=False)
+    with pytest.raises(Died):
+        run(store, World(dies_at=1))
+    world = World(idempotent=True)
+    found = run(store, world)
+    assert [one["how"] for one in found.journal.resolutions] == ["in_doubt"]
+    assert world.calls == 2
+    assert run(store, world).trace_text() == found.trace_text()
+
+
+def test_an_extension_shows_its_own_ticks_only() -> None:
+    """DCL-1: the last re-derived tick has its checkpoint in the record and is not shown again."""
+    store = MemoryStore()
+    run(store, World(), 1)
+    shown: list[str] = []
+    run(store, World(), 2, echo=shown.append)
+    assert [line.strip()[:9] for line in shown if "tick" in line] == ["┌─ tick 2"]
+
+
 def test_errors_come_back_with_class_and_text_live_as_on_resume() -> None:
     """DUR-7, ENC-4, R81: the trace of a failing sensor is the same, in a process without the class."""
 

@@ -19,6 +19,8 @@ def written(key: bytes | None = None) -> list[bytes]:
     journal.keep(journal.sealed("read", "a.b", None, '"value":12.5'))
     journal.keep(journal.sealed("ask", "é 😀?", '{"reason":"w"}', '"value":{"$sym":"no"}'))
     journal.keep(journal.sealed("read", "a.c", None, '"error":["KeyError","\'k\'"]'))
+    odd = '"value":{"$list":[1e+20,0.30000000000000004,"\ud83d"]}'
+    journal.keep(journal.sealed("read", "a.d", None, odd))
     return list(journal.lines)
 
 
@@ -33,9 +35,9 @@ def test_an_intact_journal_is_read() -> None:
     lines = written()
     journal = OrderedJournal()
     journal.read(lines, name="x")
-    assert [entry.kind for entry in Entries(journal.lines)] == ["open", "read", "ask", "read"]
+    assert [entry.kind for entry in Entries(journal.lines)] == ["open", "read", "ask", "read", "read"]
     assert journal.in_prefix
-    assert journal.head == Entries(lines)[3].h
+    assert journal.head == Entries(lines)[4].h
     assert Entries(lines)[1:3] == [Entries(lines)[1], Entries(lines)[2]]
 
 
