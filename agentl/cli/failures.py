@@ -70,11 +70,13 @@ def guarded(command: Callable[_P, int]) -> Callable[_P, int]:
 
     @functools.wraps(command)
     def safe(*args: _P.args, **options: _P.kwargs) -> int:
-        try:
-            return command(*args, **options)
-        except (typer.Exit, typer.Abort):
-            raise
-        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last place that can speak
-            return report(error, as_json=bool(options.get("as_json", False)))
+        as_json = bool(options.get("as_json", False))
+        with output.report_alone(as_json):
+            try:
+                return command(*args, **options)
+            except (typer.Exit, typer.Abort):
+                raise
+            except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last place that can speak
+                return report(error, as_json=as_json)
 
     return safe

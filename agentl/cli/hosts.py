@@ -54,11 +54,17 @@ def _import(file: Path) -> ModuleType:
     if folder not in sys.path:
         sys.path.insert(0, folder)
     sys.modules[name] = module
+    writes_bytecode = sys.dont_write_bytecode
+    # Bytecode is found by second and size: a host that was edited twice within a second could run
+    # in its older form. Which code acts on the world must never depend on that.
+    sys.dont_write_bytecode = True
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         sys.modules.pop(name, None)
         raise _failure(file, error) from error
+    finally:
+        sys.dont_write_bytecode = writes_bytecode
     return module
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any, Final, TextIO
 
@@ -58,9 +60,27 @@ def fail(text: str) -> None:
     note(f"✗ {text}")
 
 
+_report: TextIO | None = None
+
+
+@contextmanager
+def report_alone(wanted: bool) -> Iterator[None]:
+    """With ``--json`` stdout holds the report and nothing else: what a host prints goes to stderr."""
+    global _report
+    if not wanted:
+        yield
+        return
+    _report = sys.stdout
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _report = None
+
+
 def out_json(report: Any) -> None:
     """The report as one JSON value on stdout."""
-    _emit(sys.stdout, json.dumps(plain(report), ensure_ascii=False, indent=2, default=str))
+    _emit(_report or sys.stdout, json.dumps(plain(report), ensure_ascii=False, indent=2, default=str))
 
 
 def plain(value: Any) -> Any:

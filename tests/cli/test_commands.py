@@ -212,6 +212,25 @@ def test_host_forms(tmp_path: Path) -> None:
     assert here("run", place(tmp_path, host=module), "--quiet").code == 0
 
 
+def test_a_host_that_prints_does_not_spoil_the_report(tmp_path: Path) -> None:
+    """`CLI-1`: with `--json` stdout holds the report alone; what a host prints is not lost."""
+    host = "print('loading')\n" + HOST.replace(
+        'return {"effort"', 'print("shutting")\n        return {"effort"'
+    )
+    ended = here("run", place(tmp_path, host=host), "--json")
+    assert ended.data["exit_code"] == 0
+    assert ended.err.splitlines() == ["loading", "shutting"]
+
+
+def test_the_host_that_runs_is_the_one_in_the_file(tmp_path: Path) -> None:
+    """`CLI-2`: a host edited twice within a second runs in its last form."""
+    for effort in ("0.1", "0.2", "0.3"):
+        report = here("run", place(tmp_path, host=HOST.replace("0.5", effort)), "--json").data
+        done = next(event for event in report["trace"] if event["code"] == "tool.done")
+        assert effort in done["detail"]
+    assert not list(tmp_path.glob("__pycache__/keeper*"))
+
+
 def test_a_host_may_import_its_neighbour(tmp_path: Path) -> None:
     """`CLI-2`: what lies beside the host can be imported by it, whatever the working directory."""
     (tmp_path / "levers.py").write_text("EFFORT = 0.5\n", encoding="utf-8")
@@ -415,6 +434,34 @@ def test_a_closed_pipe_does_not_stop_a_run(program: Path, tmp_path: Path) -> Non
     assert done.returncode == 0
     assert b"Traceback" not in done.stderr
     assert here("durable", "status", tmp_path / "r", "--json").data["status"] == "completed"
+
+
+@pytest.mark.parametrize("colours", [True, False])
+def test_colours_on_a_terminal(program: Path, colours: bool) -> None:
+    """On a terminal lines are coloured by their glyph; `NO_COLOR` is respected."""
+    pty = pytest.importorskip("pty")
+    master, slave = pty.openpty()
+    more = {} if colours else {"NO_COLOR": "1"}
+    env = {name: value for name, value in environment(TERM="xterm", **more).items() if name != "CI"}
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "agentl", "check", str(program)], env=env, stdout=slave, stderr=slave
+        )
+        os.close(slave)
+        seen = b""
+        while True:
+            try:
+                block = os.read(master, 4096)
+            except OSError:
+                break
+            if not block:
+                break
+            seen += block
+        assert process.wait(60) == 0
+    finally:
+        os.close(master)
+    assert "✓ aucun diagnostic".encode() in seen
+    assert (b"\x1b[" in seen) == colours
 
 
 def test_no_colours_in_a_pipe(program: Path) -> None:
