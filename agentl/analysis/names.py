@@ -7,7 +7,7 @@ from typing import Any
 
 from agentl.analysis.diagnostics import Diagnostic, error
 from agentl.analysis.places import conditions, delegations, loops_over, statements, truth_operands
-from agentl.kernel.names import parameter_names, program_names
+from agentl.kernel.names import parameter_tables, program_names
 from agentl.kernel.names_skeleton import is_plain_name, skeleton
 from agentl.language.nodes import Agent, PathExpr, Program, ReasonStmt, SetStmt
 from agentl.paths import RESERVED_ROOTS
@@ -152,10 +152,12 @@ def _confusable(
 def check_constants(agent: Agent, program: Program | None) -> Iterator[Diagnostic]:
     """E023: a condition that is the mere name of something the program cannot bind (`TRI-7`)."""
     everywhere = program_names(agent, program)
-    for condition in conditions(agent):
-        names = everywhere
-        if condition.target is not None:
-            names = everywhere | parameter_names(agent, condition.target)
+    found = list(conditions(agent))
+    parameters = parameter_tables(agent, [one.target for one in found if one.target is not None])
+    for condition in found:
+        own = frozenset[str]() if condition.target is None else parameters[condition.target]
         for operand in truth_operands(condition.test):
-            if isinstance(operand, PathExpr) and len(operand.parts) == 1 and operand.parts[0] not in names:
-                yield error("E023", operand.line, name=operand.parts[0])
+            if isinstance(operand, PathExpr) and len(operand.parts) == 1:
+                name = operand.parts[0]
+                if name not in everywhere and name not in own:
+                    yield error("E023", operand.line, name=name)

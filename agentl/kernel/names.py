@@ -6,8 +6,7 @@ constant: it is what it says, whatever some data from outside happens to be call
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from agentl.language.nodes import (
@@ -29,6 +28,7 @@ from agentl.language.nodes import (
     ScenarioStimulus,
     SetStmt,
     ToolDecl,
+    parts_of,
 )
 from agentl.paths import RESERVED_ROOTS
 
@@ -42,7 +42,7 @@ def walk(tree: Any) -> Iterator[Node]:
         part = waiting.pop()
         if isinstance(part, Node):
             yield part
-            waiting.extend(reversed([getattr(part, field.name) for field in fields(part) if field.compare]))
+            waiting.extend(reversed([getattr(part, name) for name in parts_of(type(part))]))
         elif isinstance(part, tuple):
             waiting.extend(reversed(part))
 
@@ -100,18 +100,28 @@ def parameter_names(agent: Agent, target: str) -> frozenset[str]:
     Besides the INPUT of the tool: what a DELEGATE to that sub-agent sends, and what calls of a
     tool without INPUT write, because such a tool accepts anything (`KRN-7`).
     """
-    names: set[str] = set()
+    return parameter_tables(agent, [target])[target]
+
+
+def parameter_tables(agent: Agent, targets: Iterable[str]) -> dict[str, frozenset[str]]:
+    """``parameter_names`` for several targets, in one walk over the agent."""
+    names: dict[str, set[str]] = {target: set() for target in targets}
     open_tools = {tool.name for tool in agent.tools if not tool.inputs}
+
+    def note(target: str, found: Iterable[str]) -> None:
+        for one in (target, "*"):
+            if one in names:
+                names[one].update(found)
+
     for tool in agent.tools:
-        if target in ("*", tool.name):
-            names.update(name for name, _type in tool.inputs)
-    for node in walk(agent):
-        if isinstance(node, DelegateStmt) and target in ("*", node.agent):
-            names.update(node.inputs)
-        elif isinstance(node, CallExpr) and node.name in open_tools and target in ("*", node.name):
-            names.update(name for name, _value in node.kwargs)
-            names.update(f"arg{position}" for position in range(len(node.args)))
-    return frozenset(names)
+        note(tool.name, [name for name, _type in tool.inputs])
+    for node in walk(agent) if names else ():
+        if isinstance(node, DelegateStmt):
+            note(node.agent, node.inputs)
+        elif isinstance(node, CallExpr) and node.name in open_tools:
+            note(node.name, [name for name, _value in node.kwargs])
+            note(node.name, [f"arg{position}" for position in range(len(node.args))])
+    return {target: frozenset(found) for target, found in names.items()}
 
 
 def bindable_names(agent: Agent, target: str | None = None, program: Program | None = None) -> frozenset[str]:

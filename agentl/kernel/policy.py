@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from agentl.contracts import SLOW, clause, ensure
 from agentl.guards import Guard, compile_guard
-from agentl.kernel.names import parameter_names, program_names
+from agentl.kernel.names import parameter_tables, program_names
 from agentl.language.digest import tree_digest
 from agentl.language.nodes import Agent, PolicyRule, Program
 from agentl.messages import fmt, render
@@ -128,10 +128,8 @@ class PolicyEngine:
         unwritten = agent.policy_default is None and not agent.has_policy and not agent.policies
         self.default_allows = unwritten or agent.policy_default == "ALLOW"
         names = program_names(agent, program)
-        targets: dict[str, frozenset[str]] = {
-            target: names | parameter_names(agent, target)
-            for target in dict.fromkeys(rule.target for rule in agent.policies)
-        }
+        parameters = parameter_tables(agent, [rule.target for rule in agent.policies])
+        targets = {target: names | own for target, own in parameters.items()}
         compiled: list[_Compiled] = [
             (rule, None if rule.guard is None else compile_guard(rule.guard, targets[rule.target]))
             for rule in agent.policies

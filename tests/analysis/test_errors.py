@@ -114,7 +114,8 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
             "SCENARIO s { EXPECT EVENT e }",
         ],
         [
-            "EVENT e { ping() } SCENARIO s { EXPECT EVENT e EXPECT CALL ping EXPECT BLOCKED ping EXPECT NO ERROR }"
+            "EVENT e { ping() } SCENARIO s { EXPECT EVENT e EXPECT CALL ping EXPECT NO ERROR }",
+            "SCENARIO s { EXPECT BLOCKED ping EXPECT NEVER CALL open }",
         ],
     ),
     "E015": (
