@@ -16,8 +16,11 @@ import os
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
-ENABLED: Final = __debug__ and os.environ.get("AGENTL_CONTRACTS", "on").lower() not in {"off", "0", "no", "false"}
-SLOW: Final = ENABLED and os.environ.get("AGENTL_CONTRACTS_SLOW", "off").lower() in {"on", "1", "yes", "true"}
+_OFF: Final = ("off", "0", "no", "false")
+_ON: Final = ("on", "1", "yes", "true")
+
+ENABLED: Final = __debug__ and os.environ.get("AGENTL_CONTRACTS", "on").lower() not in _OFF
+SLOW: Final = ENABLED and os.environ.get("AGENTL_CONTRACTS_SLOW", "off").lower() in _ON
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -53,6 +56,6 @@ else:
 
         return unchanged
 
-    require = ensure = snapshot = _absent  # type: ignore[assignment,misc]
+    require = ensure = snapshot = _absent  # type: ignore[assignment]
 
 __all__ = ["ENABLED", "SLOW", "ContractBroken", "clause", "ensure", "require", "snapshot"]
