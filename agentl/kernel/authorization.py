@@ -50,7 +50,7 @@ class Authorization:
         return render(self.code, self.values) if self.code else ""
 
 
-class Stop(Exception):  # noqa: N818 - carries a refusal out of one step
+class Stop(Exception):
     def __init__(self, stage: str, code: str, **values: Any) -> None:
         super().__init__(code)
         self.stage = stage

@@ -116,7 +116,7 @@ def _tables() -> tables.Tables:
     return tables.load()
 
 
-class _NoAction(Exception):  # noqa: N818 - a signal inside this module
+class _NoAction(Exception):
     """The parser has no action for the token at ``place``."""
 
     def __init__(self, place: int) -> None:

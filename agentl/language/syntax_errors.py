@@ -78,7 +78,7 @@ _PARTS: Final = {
 }
 
 
-class Stopped(Exception):  # noqa: N818 - a signal inside the package, never an error for a user
+class Stopped(Exception):
     """The parser has no action for a token."""
 
     def __init__(self, lexeme: Lexeme, states: list[int], values: list[Any], table: Tables) -> None:

@@ -54,7 +54,7 @@ METRICS: Final = (
 PLAIN: Final = frozenset((str, int, float, bool, type(None), Symbol))
 
 
-class VerifyFailed(Exception):  # noqa: N818 - a signal that ends a block, not an error
+class VerifyFailed(Exception):
     """A VERIFY that does not hold: ends the plan, or the block, that contains it (`TCK-13`)."""
 
     def __init__(self, on_fail: tuple[Stmt, ...], key: tuple[int, str]) -> None:

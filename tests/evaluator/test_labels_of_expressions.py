@@ -53,7 +53,7 @@ def state() -> State:
         (CallExpr("P", (path("h"),)), {"RUNTIME", "DECLARED", "INFERRED", "OBSERVED"}),
         (CallExpr("wipe", (path("w"),)), {"UNKNOWN", "OBSERVED"}),
     ],
-    ids=str,
+    ids=lambda part: " ".join(sorted(part)) if isinstance(part, set) else str(part),
 )
 def test_labels(state: State, node: Expr, sources: set[str]) -> None:
     """`PRV-4`: both sides of a connective too, whichever decided."""

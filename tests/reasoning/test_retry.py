@@ -19,7 +19,7 @@ def http(status: int, **headers: str) -> HTTPError:
     return HTTPError("http://service", status, "no", message, None)
 
 
-class Coded(Exception):  # noqa: N818
+class Coded(Exception):
     """An error of a client library."""
 
     def __init__(self, status: int) -> None:

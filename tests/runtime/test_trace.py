@@ -101,7 +101,7 @@ def test_an_error_of_the_package_is_kept_by_code_one_from_outside_by_text() -> N
 def test_an_error_that_cannot_print_itself_is_still_reported() -> None:
     """`EVA-13`: reporting a failure must not be another one."""
 
-    class Mute(Exception):  # noqa: N818
+    class Mute(Exception):
         def __str__(self) -> str:
             raise ValueError
 
