@@ -104,10 +104,9 @@ def _on(lexemes: list[Lexeme], place: int, _before: str) -> str | None:
     return "ON_UNKNOWN" if following.type == "UNKNOWN" else None
 
 
-def _word(lexemes: list[Lexeme], place: int, before: str) -> str | None:
-    if lexemes[place].value != "CALL" or before == "EXPECT":
-        return None
-    return "NOISE_CALL" if _call_follows(lexemes, place + 1) else None
+def _word(lexemes: list[Lexeme], place: int, _before: str) -> str | None:
+    noise = lexemes[place].value == "CALL" and _call_follows(lexemes, place + 1)
+    return "NOISE_CALL" if noise else None
 
 
 _RULES: Final[dict[str, Callable[[list[Lexeme], int, str], str | None]]] = {

@@ -271,6 +271,8 @@ def test_grm_10_policy() -> None:
             PolicyRule("ALLOW", "*"),
         ),
     )
+    ended = agent("POLICY { NEVER SEND a } TOOL { t, u }")
+    assert ([one.path for one in ended.redactions], [one.name for one in ended.tools]) == (["a"], ["t", "u"])
     added = agent("POLICY { ALLOW a } POLICY { DEFAULT ALLOW DENY b }")
     assert [rule.effect for rule in added.policies] == ["ALLOW", "DENY"]
     assert (added.policy_default, added.has_policy) == ("ALLOW", True)
@@ -551,6 +553,7 @@ def test_grm_22_call_is_noise() -> None:
     same(body("CALL"), (ThenPlan("CALL"),))
     same(body("CALL x"), (ThenPlan("CALL"), ThenPlan("x")))
     same(body("CALL(1)"), (CallStmt(CallExpr("CALL", (one,))),))
+    same(body("CALL((1))"), (CallStmt(CallExpr("CALL", (one,))),))
     same(expr("a.CALL"), PathExpr(("a", "CALL")))
 
 

@@ -11,7 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentl.language.digest import tree_digest, tree_row
-from agentl.language.nodes import Agent, CallStmt, Expr, Plan, Program, Step
+from agentl.language.nodes import (
+    Agent,
+    CallExpr,
+    CallStmt,
+    ControlStmt,
+    Expr,
+    PathExpr,
+    Plan,
+    Program,
+    SetStmt,
+    Step,
+    ThenPlan,
+)
 from agentl.language.parser import parse_file, parse_source
 from agentl.language.print_program import program_text
 from agentl.language.printer import expression_text
@@ -65,6 +77,14 @@ def test_elements_keep_apart_in_a_row(expressions: list[Expr]) -> None:
 def test_example_programs_round_trip(path: Path) -> None:
     """The example programs print and parse to themselves."""
     program = parse_file(path)
+    same(parse_source(program_text(program)), program)
+
+
+def test_neighbours_that_could_run_together() -> None:
+    """`GRM-21`, `GRM-22`: a phase VERIFY and a plan CALL stay what they are before another statement."""
+    phase, plan = ControlStmt("PHASE", "VERIFY"), ThenPlan("CALL")
+    call = CallStmt(CallExpr("f"))
+    program = in_plan(phase, ThenPlan("x"), plan, call, SetStmt("x", PathExpr(("CALL",))), call, phase, call)
     same(parse_source(program_text(program)), program)
 
 
@@ -123,3 +143,6 @@ def test_two_rows_are_never_alike() -> None:
     one = parse_source("AGENT a { GOAL { TARGET { [a, [b]] } } }")
     other = parse_source("AGENT a { GOAL { TARGET { [[a], b] } } }")
     assert tree_row(one) != tree_row(other)
+    sent = parse_source("AGENT a { PLAN p { DELEGATE d { INPUT { a, b } EXPECT { } } } }")
+    wanted = parse_source("AGENT a { PLAN p { DELEGATE d { INPUT { a } EXPECT { b } } } }")
+    assert tree_digest(sent) != tree_digest(wanted)
