@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
+from string import Formatter
 from typing import Any, Final
 
 from agentl.catalogue import CATALOGUE
@@ -86,4 +88,12 @@ def render(code: str, values: Mapping[str, Any] | None = None, lang: str | None 
     template = texts[1 if (lang or language()) == "en" else 0]
     if "{" not in template:
         return template
-    return template.format_map(_Values({name: fmt(value) for name, value in (values or {}).items()}))
+    given = values or {}
+    shown = {name: fmt(given[name]) for name in _names(template) if name in given}
+    return template.format_map(_Values(shown))
+
+
+@lru_cache(maxsize=4096)
+def _names(template: str) -> tuple[str, ...]:
+    """The values that a template names; only these are worth formatting."""
+    return tuple(dict.fromkeys(name for _, name, _, _ in Formatter().parse(template) if name))

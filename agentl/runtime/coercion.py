@@ -50,6 +50,14 @@ def fields_of(stmt: ReasonStmt) -> tuple[Field, ...]:
     return kept
 
 
+def schema_of(stmt: ReasonStmt) -> dict[str, str]:
+    """What the model is told about each field, computed once; to be copied before it is given away."""
+    kept: dict[str, str] | None = stmt.memo.get("schema")
+    if kept is None:
+        kept = stmt.memo["schema"] = {field.name: field.schema for field in fields_of(stmt)}
+    return kept
+
+
 def _judged(question: Question, default: Expr | None) -> Field:
     """What a question asks for (`AST-6`)."""
     if question.kind == "CHOICE":
@@ -155,4 +163,4 @@ def probability(answer: Mapping[str, Any], name: str) -> Any:
     return float(value) if 0 <= value <= 1 else UNDEFINED
 
 
-__all__ = ["Field", "coerce", "domain_text", "fields_of", "inside", "is_finite", "probability"]
+__all__ = ["Field", "coerce", "domain_text", "fields_of", "inside", "is_finite", "probability", "schema_of"]

@@ -14,7 +14,7 @@ from agentl.labels import LLM_LABEL, RUNTIME_LABEL, Prov
 from agentl.language.nodes import JudgeStmt, Question, ReasonStmt
 from agentl.messages import fmt
 from agentl.reasoning.model import ask_judge
-from agentl.runtime.coercion import Field, coerce, fields_of, inside, is_finite, probability
+from agentl.runtime.coercion import Field, coerce, fields_of, inside, is_finite, probability, schema_of
 from agentl.runtime.core import Core, unwrapped
 from agentl.runtime.trace import failure, frozen
 from agentl.values import UNDEFINED, decode, encode, type_name
@@ -70,7 +70,7 @@ class ModelStatements:
         core = self.core
         core.metrics["llm_calls"] += 1
         fields = fields_of(stmt)
-        schema = {field.name: field.schema for field in fields}
+        schema = dict(schema_of(stmt))
         said: Any = None
         try:
             answer = core.llm.reason(stmt.task, self.context(stmt.using), schema)

@@ -21,7 +21,7 @@ from agentl.labels import (
     Prov,
     unwrap,
 )
-from agentl.runtime.core import PLAIN, Core, all_plain, unwrapped
+from agentl.runtime.core import Core, all_plain, unwrapped
 from agentl.runtime.drift import EFFECT_SOURCE, Drift
 from agentl.runtime.targets import Target, Targets
 from agentl.runtime.trace import failure
@@ -29,7 +29,7 @@ from agentl.values import Opaque, is_opaque_inside, type_name
 
 
 class Produced(NamedTuple):
-    """What an OUTPUT contract lets through: the fields, their own labels, and the keys left out."""
+    """What an OUTPUT contract lets through: fields, the labels that the host gave them, keys left out."""
 
     fields: dict[str, Any]
     labels: dict[str, Prov]
@@ -66,7 +66,8 @@ Bind = Callable[[Produced, ActionRequest, Prov], None]
 def contract(target: Target, value: Any) -> Produced | Violation:
     """Apply the OUTPUT contract of ``target`` to what it returned (`TOL-4`, `ENC-6`)."""
     whole = NONE
-    if not all_plain(value):
+    plain = all_plain(value)
+    if not plain:
         value, whole = unwrap(value)
         if is_opaque_inside(value):
             return Violation("output.opaque", {"type": _foreign(value)})
@@ -82,7 +83,7 @@ def contract(target: Target, value: Any) -> Produced | Violation:
             return Violation("output.missing", {"key": key})
         found = value[key]
         label = NONE
-        if type(found) not in PLAIN:
+        if not plain:
             found, label = unwrapped(found)
         breach = type_violation(found, kind)
         if breach == "type":
@@ -90,7 +91,8 @@ def contract(target: Target, value: Any) -> Produced | Violation:
         if breach is not None:
             return Violation("output.not_finite", {"key": key, "value": found})
         fields[key] = found
-        labels[key] = whole | label
+        if not plain:
+            labels[key] = whole | label
     dropped = [str(key) for key in value if key not in fields] if len(value) > len(fields) else []
     return Produced(fields, labels, dropped)
 
@@ -155,8 +157,10 @@ class Outcomes:
         fields = produced.fields
         whole = label
         for key, _, fact in target.outputs:
-            own = label | produced.labels[key]
-            whole = whole | own
+            own = label
+            if produced.labels:
+                own = label | produced.labels[key]
+                whole = whole | own
             state.set_untrusted(key, fields[key], own)
             state.set_world(fact, fields[key], own)
         state.set_local(target.result_local, fields, whole)

@@ -137,23 +137,27 @@ class TraceEvent:
     @property
     def text(self) -> str:
         """What happened, in the language in force."""
-        if self._text is not None:
-            return self._text
-        return render(self.code, _derived(self.values))
+        return render(self.code, _derived(self.values)) if self._text is None else self._text
 
     @property
     def detail(self) -> str:
         """The precision in brackets, or an empty string."""
-        if self._detail is not None:
-            return self._detail
-        code = self.detail_code or self.code + ".detail"
-        if not self.detail_code and code not in CATALOGUE:
-            return ""
-        return render(code, _derived(self.values))
+        return self.words()[1] if self._detail is None else self._detail
 
-    def identity(self) -> tuple[int, str, str, str, dict[str, Any]]:
+    def words(self) -> tuple[str, str]:
+        """Text and detail, made together."""
+        if self._text is not None and self._detail is not None:
+            return self._text, self._detail
+        values = _derived(self.values)
+        code = self.detail_code or self.code + ".detail"
+        detail = render(code, values) if self.detail_code or code in CATALOGUE else ""
+        return render(self.code, values), detail
+
+    def identity(self) -> tuple[int, str, str, str, Mapping[str, Any]]:
         """What a digest covers: tick, kind, codes and values, without wording and source lines (`DUR-9`)."""
-        values = {name: value for name, value in self.values.items() if name != "line"}
+        values = self.values
+        if "line" in values:
+            values = {name: value for name, value in values.items() if name != "line"}
         if self.code:
             return (self.tick, self.kind, self.code, self.detail_code, values)
         return (self.tick, self.kind, self._text or "", self._detail or "", values)
@@ -218,8 +222,8 @@ class Trace:
         """One event as it is shown; a tick is an empty line and its header (`TRC-1`)."""
         if event.kind == "TICK":
             return "\n" + f"┌─ tick {event.tick} ".ljust(WIDTH, "─")
-        detail = event.detail
-        shown = f"│ {GLYPHS.get(event.kind, GLYPHS['INFO'])} {event.text}"
+        text, detail = event.words()
+        shown = f"│ {GLYPHS.get(event.kind, GLYPHS['INFO'])} {text}"
         return f"{shown}   [{detail}]" if detail else shown
 
     def render(self) -> str:
