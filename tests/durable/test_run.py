@@ -293,6 +293,24 @@ def test_an_approval_for_other_arguments_stops_the_resume(tmp_path: Path) -> Non
     assert Ledger(tmp_path / "m").rows() == []
 
 
+@pytest.mark.parametrize("kind", ["ask", "invoke", "delegate"])
+def test_other_arguments_of_a_crossing_stop_the_resume(tmp_path: Path, kind: str) -> None:
+    """RES-4: the arguments where they are journalled must be those re-derived."""
+    store = MemoryStore()
+    DurableRun(EVERYTHING, host_for(Ledger(tmp_path / "l"), "plain"), model(), store=store, run_id="r").run(1)
+
+    def other(entry: Any) -> None:
+        if entry.kind == kind:
+            entry.stored_args = {"reason": "another"} if kind == "ask" else {"$dict": [["n", 1]]}
+
+    with pytest.raises(ReplayDivergence) as stopped:
+        DurableRun(
+            EVERYTHING, host_for(Ledger(tmp_path / "m"), "plain"), model(), store=rewritten(store, other)
+        ).run()
+    assert stopped.value.code == "durable.diverged_args"
+    assert Ledger(tmp_path / "m").rows() == []
+
+
 def test_a_checkpoint_that_differs_stops_the_resume() -> None:
     """RES-7, DUR-9: something is not deterministic; the tick and the digest are named."""
     for part in ("state", "trace"):
