@@ -13,9 +13,9 @@ from agentl.kernel import TCB_FILES
 
 PACKAGE = Path(agentl.__file__).parent
 
-BUDGET = 4750
+BUDGET = 4800
 """Source lines without blanks, comments and docstrings. Lower it when possible; raise it only with a
-decision record."""
+decision record (the last one: docs/decisions/0001-lean-contract-checks.md)."""
 
 DATA = {"messages", "catalogue"}
 """Prose by code: read by the trusted base as data."""
