@@ -27,6 +27,8 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("contracts",),
     ("paths",),
+    ("language.expressions",),
+    ("language.statements",),
     ("language.nodes",),
     ("language", "logic"),
     ("state",),

@@ -1,5 +1,7 @@
 """The syntax tree: plain frozen records, one class per construct (`AST-1` to `AST-6`).
 
+Expressions and statements have modules of their own; everything is read from here.
+
 Importing this module loads no parser: the trusted base reads trees, it never makes them.
 Sequences are tuples, so a node is immutable and hashable. Every node carries ``line``.
 """
@@ -7,213 +9,29 @@ Sequences are tuples, so a node is immutable and hashable. Every node carries ``
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Any, TypeAlias
+from typing import Any
 from typing import Literal as OneOf
 
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """Base of all nodes; ``line`` is 1-based, 0 when the node was made by hand (`AST-1`)."""
-
-    line: int = field(default=0, kw_only=True)
-
-
-# --- expressions (AST-2) -------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Expr(Node):
-    """Base of expressions. ``memo`` lets the evaluator keep the compiled form beside its node;
-    it is no part of the tree: not compared, not printed, not digested."""
-
-    memo: dict[str, Any] = field(
-        default_factory=dict, init=False, compare=False, repr=False, hash=False, kw_only=True
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Literal(Expr):
-    value: Any
-
-
-@dataclass(frozen=True, slots=True)
-class PathExpr(Expr):
-    parts: tuple[str, ...]
-
-    @property
-    def dotted(self) -> str:
-        return ".".join(self.parts)
-
-
-@dataclass(frozen=True, slots=True)
-class ListExpr(Expr):
-    items: tuple[Expr, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class BinOp(Expr):
-    """``op`` is one of ``OR AND == != > >= < <= IN + - * /``."""
-
-    op: str
-    left: Expr
-    right: Expr
-
-
-@dataclass(frozen=True, slots=True)
-class UnOp(Expr):
-    """``op`` is ``NOT`` or ``-``."""
-
-    op: str
-    operand: Expr
-
-
-@dataclass(frozen=True, slots=True)
-class CallExpr(Expr):
-    name: str
-    args: tuple[Expr, ...] = ()
-    kwargs: tuple[tuple[str, Expr], ...] = ()
-
-
-# --- statements (AST-3) --------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Stmt(Node):
-    """Base of statements."""
-
-
-Body: TypeAlias = tuple[Stmt, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class CallStmt(Stmt):
-    call: CallExpr
-
-
-@dataclass(frozen=True, slots=True)
-class SetStmt(Stmt):
-    target: str
-    value: Expr
-
-
-@dataclass(frozen=True, slots=True)
-class IfStmt(Stmt):
-    cond: Expr
-    then: Body
-    otherwise: Body = ()
-
-
-@dataclass(frozen=True, slots=True)
-class VerifyStmt(Stmt):
-    cond: Expr
-    on_fail: Body = ()
-    label: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Domain(Node):
-    """``kind`` is ``RANGE`` (``low``, ``high``) or ``SET`` (``values``) (`GRM-23`)."""
-
-    kind: OneOf["RANGE", "SET"]
-    low: float | int | None = None
-    high: float | int | None = None
-    values: tuple[Any, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Question(Node):
-    """One question of a JUDGE; ``criteria`` for CHOICE, ``levels`` for SCORE."""
-
-    name: str
-    kind: OneOf["NOUL", "CHOICE", "SCORE"]
-    instructions: str
-    criteria: tuple[tuple[str, str], ...] = ()
-    levels: tuple[str, ...] = ()
-    abstain_below: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ReasonStmt(Stmt):
-    """``produce`` is (field, type) in source order; ``domains`` and ``defaults`` by field."""
-
-    task: str = ""
-    using: tuple[str, ...] = ()
-    produce: tuple[tuple[str, str], ...] = ()
-    domains: tuple[tuple[str, Domain], ...] = ()
-    defaults: tuple[tuple[str, Expr], ...] = ()
-    memo: dict[str, Any] = field(
-        default_factory=dict, init=False, compare=False, repr=False, hash=False, kw_only=True
-    )
-
-    @property
-    def keyword(self) -> str:
-        return "REASON"
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeStmt(ReasonStmt):
-    questions: tuple[Question, ...] = ()
-
-    @property
-    def keyword(self) -> str:
-        return "JUDGE"
-
-
-@dataclass(frozen=True, slots=True)
-class AskStmt(Stmt):
-    """``timeout`` in seconds."""
-
-    addressee: str
-    question: str = ""
-    reason: str = ""
-    timeout: float | None = None
-    default: Expr | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class DelegateStmt(Stmt):
-    agent: str
-    task: str = ""
-    inputs: tuple[str, ...] = ()
-    expect: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class MessageStmt(Stmt):
-    name: str
-    to: str | None = None
-    broadcast: bool = False
-    payload: tuple[tuple[str, Expr], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class LoopStmt(Stmt):
-    body: Body
-    until: Expr | None = None
-    max_iter: int = 100
-
-
-@dataclass(frozen=True, slots=True)
-class ForEachStmt(Stmt):
-    var: str
-    source: Expr
-    body: Body
-    max_iter: int = 200
-
-
-@dataclass(frozen=True, slots=True)
-class ControlStmt(Stmt):
-    """``arg`` is the number of a RETRY or the name of a PHASE."""
-
-    kind: OneOf["RETRY", "ROLLBACK", "ESCALATE", "PHASE"]
-    arg: int | str | None = None
-    from_start: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ThenPlan(Stmt):
-    plan: str
-
+from agentl.language.expressions import BinOp, CallExpr, Expr, ListExpr, Literal, Node, PathExpr, UnOp
+from agentl.language.statements import (
+    AskStmt,
+    Body,
+    CallStmt,
+    ControlStmt,
+    DelegateStmt,
+    Domain,
+    ForEachStmt,
+    IfStmt,
+    JudgeStmt,
+    LoopStmt,
+    MessageStmt,
+    Question,
+    ReasonStmt,
+    SetStmt,
+    Stmt,
+    ThenPlan,
+    VerifyStmt,
+)
 
 # --- declarations (AST-4) ------------------------------------------------------------------
 
@@ -499,3 +317,16 @@ def parts_of(kind: type[Any]) -> tuple[str, ...]:
     if known is None:
         known = _PARTS[kind] = tuple(one.name for one in fields(kind) if one.compare and one.name != "line")
     return known
+
+
+# fmt: off
+__all__ = [
+    "Agent", "AskStmt", "BeliefDecl", "BinOp", "Body", "CallExpr", "CallStmt", "ControlStmt", "Decide",
+    "DelegateStmt", "Domain", "Effect", "EventHandler", "EvidenceItem", "Expr", "ForEachStmt", "Goal",
+    "Hypothesis", "IfStmt", "JudgeStmt", "ListExpr", "Literal", "LoopSpec", "LoopStmt", "MemorySpec",
+    "MemoryWrite", "MessageHandler", "MessageStmt", "Node", "Observer", "Outcome", "PathExpr", "Plan",
+    "PlannerSpec", "PolicyRule", "Program", "Question", "ReasonStmt", "Redaction", "Scenario",
+    "ScenarioAssertion", "ScenarioStimulus", "SetStmt", "Step", "Stmt", "ThenPlan", "ToolDecl", "UnOp",
+    "UtilityTerm", "VerifyStmt",
+]
+# fmt: on
