@@ -219,7 +219,8 @@ def test_a_read_only_tool_is_never_in_doubt() -> None:
     """`TOL-3`, `HST-4`: a raise is a failure, a broken OUTPUT too."""
     raised = outcome(OSError("cut"), read_only=True)
     assert raised.state.get("tools.t.in_doubt") is False
-    broken = outcome({"n": "text"}, "t { OUTPUT { n: Number } }", read_only=True)
+    broken = outcome({"n": "text"}, "t { OUTPUT { n: Number } SIDE_EFFECT { disk } }", read_only=True)
+    assert broken.state.get("disk.dirty") is True
     assert codes(broken, "ERROR") == ["tool.output"]
     assert (broken.state.get("tools.t.in_doubt"), broken.state.get("tools.t.failures")) == (False, 1)
 
@@ -302,6 +303,7 @@ def test_a_success_binds_outputs_and_believes_effects() -> None:
     )  # fmt: skip
     assert label(runtime, "t.n") == ("EXTERNAL", "TOOL")
     assert label(runtime, "t.s") == ("TOOL",)
+    assert label(runtime, "result.t") == ("EXTERNAL", "TOOL")
     belief = state.beliefs["disk.level"]
     assert (belief.value, belief.confidence, belief.source) == (8, 0.80, "effect:t")
     assert label(runtime, "disk.level") == ("DECLARED", "EFFECT")

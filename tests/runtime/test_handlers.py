@@ -166,3 +166,19 @@ def test_field_names_that_are_no_text_are_read_as_text() -> None:
     """`TCK-6`: a queue may hold anything."""
     waiting = [{"id": 1, "source": "door", "payload": {1: "one"}}]
     assert run("EVENT door { x = payload }", Queue(waiting)).state.get("x") == {"1": "one"}
+
+
+def test_a_filtered_event_answers_nothing_later_in_its_tick() -> None:
+    """`TCK-10`, `TCK-5`: a plan does not read what no handler took."""
+    host = Host()
+    host.emit("door", n=3)
+    runtime = run("EVENT door { WHEN n > 5, x = 1 } PLAN p WHEN n == 3 { y = 1 }", host)
+    assert not runtime.state.get("y")
+
+
+def test_a_field_of_an_event_is_labelled_wherever_it_is_read() -> None:
+    """`TCK-6`, `PRV-6`: by a plan that no event queued, too."""
+    host = Host()
+    host.emit("door", n=3)
+    runtime = run("EVENT door { x = 1 } PLAN p WHEN 1 == 1 { y = n }", host)
+    assert label(runtime, "y") == ("DECLARED", "EVENT")

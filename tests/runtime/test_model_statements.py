@@ -184,6 +184,13 @@ def test_a_domain_includes_its_bounds_and_items(produce: str, given: Any) -> Non
     assert codes(runtime, "BLOCKED") == []
 
 
+def test_a_default_outside_its_own_domain_is_refused_too() -> None:
+    """`LLM-2`, `LLM-4`: domains apply to what a missing field takes."""
+    runtime = reasoned("a: Number IN [0, 10] DEFAULT 50", {})
+    assert runtime.state.locals["reason.a"] is UNDEFINED
+    assert codes(runtime, "BLOCKED") == ["llm.out_of_domain"]
+
+
 def test_the_confidence_of_the_model_is_that_of_later_actions() -> None:
     """`LLM-6`, `POL-4`: a float; 1.0 before any, UNDEFINED when it is not given."""
     asked: list[Any] = []
