@@ -98,6 +98,12 @@ def test_a_belief_that_cannot_be_evaluated_is_not_held() -> None:
     assert [event.code for event in runtime.trace.events] == ["eval.value", "state.reserved"]
 
 
+def test_a_belief_is_declared_whatever_its_expression_reads() -> None:
+    """`TCK-4`: DECLARED joined with the label of the expression."""
+    runtime = start("BELIEF { a.b: 1, c.d: nothing.there }")
+    assert label(runtime, "c.d") == ("DECLARED", "UNKNOWN")
+
+
 def test_goals_are_scored_by_condition_and_targets() -> None:
     """`TCK-9`: the mean of the parts, the weighted mean of the goals, and their labels."""
     world = World().sensor("a.b", 1)
