@@ -90,9 +90,10 @@ def drive(
         output.note("")
         message = render("durable.resume_failed", {"message": str(error)})
         return failures.report(error, as_json=asked.as_json, text=message, ending=exits.FAILED)
-    if run.already_completed and not asked.as_json and not asked.trace_all:
+    if run.already_completed and not asked.as_json:
         said = {"run_id": run.run_id, "ticks": runtime.state.tick, "reason": run.ended}
         output.note(render("durable.already_completed", said))
+    if run.already_completed and not asked.as_json and not asked.trace_all:
         return exits.first([exits.IN_DOUBT] if run.journal.in_doubt() else [])
     doubts = [{"target": one["tool"], "action_id": one["action_id"]} for one in run.journal.in_doubt()]
     more = {

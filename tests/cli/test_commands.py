@@ -291,6 +291,23 @@ def test_a_limit_can_be_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert here("durable", "status", "r", "--json").data["kinds"]["extend"] == 1
 
 
+@pytest.mark.parametrize("quiet", [True, False])
+def test_a_resume_shows_what_is_new(quiet: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`DCL-1`: no line of a re-derived tick, `--quiet` or not; all of them with `--trace-all`."""
+    monkeypatch.chdir(tmp_path)
+    file = place(tmp_path, host=HOST.replace('Symbol("closed")', 'Symbol("ajar")'))
+    more = ["--quiet"] if quiet else []
+    assert here("run", file, "--durable", "r", "--ticks", "2", *more).code == 0
+
+    def ticks(*words: str) -> list[str]:
+        shown = here("run", file, "--durable", "r", *words, *more).out.splitlines()
+        return [line.split()[2] for line in shown if line.startswith("┌─ tick ")]
+
+    assert ticks("--ticks", "3") == ["3"]
+    assert ticks() == []
+    assert ticks("--trace-all") == ["1", "2", "3"]
+
+
 def test_a_keyed_journal_wants_its_key(program: Path) -> None:
     """`SEA-10`, `DRF-1`: absent or another key is refused, from the option or the environment."""
     assert here("run", program, "--durable", "r", "--key", "secret").code == 0
