@@ -12,7 +12,6 @@ from agentl.journal.failures import describe, rebuild
 from agentl.journal.index import Intention
 from agentl.kernel.permit import ExecutionPermit
 from agentl.kernel.port import FAILED, FRESH, IN_DOUBT, RESULT, Outcome, Recovery, Verdict
-from agentl.messages import render
 from agentl.values import encode
 
 
@@ -79,17 +78,14 @@ class DurableJournal(ServedJournal):
         # A promise that one driver did not make, although it called, is not made good by a later one.
         kept = tuple(name for name in promise if name in now)
         self._narrowed = (permit.action_id, list(kept)) if kept != promise else None
-        if verdict is None and settled == IN_DOUBT:
-            return Recovery(outcome=self._left_in_doubt(permit), attempt=attempt)
-        if verdict is not None and not verdict.executed:
-            # The call that follows may be interrupted in its turn: the verdict must not cover that one.
-            self._resolve(permit, "not_executed", attempt + 1)
         return Recovery(
             attempt=attempt,
             pending=True,
             recorded_promise=promise,
             verdict=verdict,
             restricted=self._restricted(self.index.settleable(permit.action_id)),
+            # An earlier process declared the doubt and died before its result: the doubt stands.
+            declared=settled == IN_DOUBT,
         )
 
     def _served(self, permit: ExecutionPermit) -> Outcome:
@@ -103,13 +99,6 @@ class DurableJournal(ServedJournal):
             problem = ActionInDoubt(entry.error[1], action_id=permit.action_id, tool=permit.target)
             return Outcome(IN_DOUBT, None, problem)
         return Outcome(FAILED, None, problem)
-
-    def _left_in_doubt(self, permit: ExecutionPermit) -> Outcome:
-        """An earlier process declared the doubt and died before its result: the doubt stands."""
-        text = render("durable.in_doubt", {"action_id": permit.action_id, "tool": permit.target})
-        outcome = Outcome(IN_DOUBT, None, ActionInDoubt(text, action_id=permit.action_id, tool=permit.target))
-        self.result(permit, outcome)
-        return outcome
 
     def _restricted(self, found: Intention | None) -> bool:
         """Whether an older driver of this action may still be inside its call (`STO-6`)."""

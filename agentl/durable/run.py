@@ -29,6 +29,7 @@ from agentl.journal.chain import key_id
 from agentl.journal.journal import DURABLE_FORMAT
 from agentl.journal.keys import chain_key
 from agentl.kernel.approval import iso_time
+from agentl.kernel.steps import DISCARD, Close, Crash, Resume, StepListener
 from agentl.language.nodes import Agent, Program
 from agentl.messages import language, speaking
 from agentl.replay.export import exported
@@ -53,6 +54,7 @@ class DurableRun:
         key: the chain key: bytes, a spec, or ``None`` for the environment's (`SEA-10`).
         listener: may have ``opened(run)``, called before the first crossing, and
             ``resolved(target, action_id, how)``, called as soon as a resolution is taken.
+        steps: hears of each step of the protocol (``agentl.kernel.steps``), after it is durable.
         runtime_options: passed to ``Runtime``.
 
     Attributes:
@@ -79,6 +81,7 @@ class DurableRun:
         source: tuple[str, str] | None = None,
         key: bytes | str | None = None,
         listener: Any = None,
+        steps: StepListener = DISCARD,
         **runtime_options: Any,
     ) -> None:
         self.agents = agents_of(agents)
@@ -96,6 +99,7 @@ class DurableRun:
         self._source = source
         self._key = chain_key(key)
         self._listener = listener
+        self._steps = steps
         self._store = store
         self._digests: tuple[StateDigest, TraceDigest] | None = None
         self._closed = False
@@ -209,6 +213,7 @@ class DurableRun:
             journal.write("open", self.run_id, self._open_args(limit), sync=True)
             self._write_meta(sync=True)
         else:
+            self._tell_found()
             journal.take("open", self.run_id)
         while True:
             self._tick_until(limit)
@@ -221,6 +226,12 @@ class DurableRun:
             raise ReplayDivergence(code="durable.incomplete", count=journal.remaining())
         self._store.write_refusal(None)
         return self.runtime
+
+    def _tell_found(self) -> None:
+        if self._steps is not DISCARD:
+            if self.journal.index.close_args is None:
+                self._steps(Crash())
+            self._steps(Resume(len(self.journal.lines)))
 
     def _limit(self, max_ticks: int | None) -> int:
         if max_ticks is not None:
@@ -252,6 +263,7 @@ class DurableRun:
             self.agents[0], DurableHost(self._host, journal), llm, run_id=self.run_id, **self._options
         )
         runtime.kernel.journal = journal
+        runtime.kernel.steps = self._steps
         self.runtime = runtime
         self.runtimes = [runtime]
         self._digests = (StateDigest(runtime), TraceDigest(runtime.trace))
@@ -330,6 +342,8 @@ class DurableRun:
             journal.write("close", self.run_id, args, sync=True)
             journal.completed = True
             self._write_meta(sync=True)
+            if self._steps is not DISCARD:
+                self._steps(Close())
             return
         if entry.kind != "close":
             raise ReplayDivergence(code="durable.incomplete", count=journal.remaining())
@@ -343,6 +357,8 @@ class DurableRun:
                 derived=f"close:{reason} {runtime.state.tick}",
             )
         journal.completed = True
+        if self._steps is not DISCARD:
+            self._steps(Close())
 
     def _next_limit(self, extension: int | None) -> int | None:
         """The limit up to which a closed run goes on, or ``None``."""

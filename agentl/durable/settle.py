@@ -9,6 +9,7 @@ from agentl.durable.status import meta_of
 from agentl.durable.stores.base import Store
 from agentl.errors import DurableError
 from agentl.journal.entry import dump
+from agentl.kernel.steps import DISCARD, StepListener, Verdict
 from agentl.values import encode, is_opaque_inside
 
 
@@ -20,6 +21,7 @@ def settle(
     value: Any = None,
     by: str | None = None,
     key: bytes | str | None = None,
+    steps: StepListener = DISCARD,
 ) -> dict[str, Any]:
     """Take the lease, put a verdict on a pending or doubtful action on record, give the lease back.
 
@@ -27,6 +29,7 @@ def settle(
         executed: the action took place, with ``value`` as its result (``{}`` when none is given).
         by: who says so.
         key: the chain key (`SEA-10`).
+        steps: hears of the verdict once it is durable.
 
     Returns:
         ``target``, ``action_id``, ``executed`` and ``by``.
@@ -52,6 +55,8 @@ def settle(
         }
         journal.append_verdict(found["tool"], args, f'"value":{dump(stored)}')
         store.write_meta(meta_of(journal, held=False), sync=True)
+        if steps is not DISCARD:
+            steps(Verdict(action_id, executed))
     finally:
         journal.release()
     return {"target": found["tool"], "action_id": action_id, "executed": executed, "by": args["by"]}

@@ -68,6 +68,7 @@ TCB_FILES: Final = (
     "kernel/provenance.py",
     "kernel/registry.py",
     "kernel/retry.py",
+    "kernel/steps.py",
     "labels.py",
     "language/depth.py",
     "language/digest.py",

@@ -32,6 +32,7 @@ from agentl.kernel.port import (
     promise_of,
 )
 from agentl.kernel.protocol import Finding, Promise, RecordStage, Settlement
+from agentl.kernel.steps import DISCARD, Dispatch, Intent, Result, Settle, StepListener
 from agentl.labels import HUMAN_LABEL, Labeled
 from agentl.messages import render
 from agentl.values import DataModelError, Symbol, decode, encode, plain_copy
@@ -151,12 +152,22 @@ def _in_doubt(problem: BaseException | None, held: Held) -> ActionInDoubt:
 class Execution:
     """The one execution of a permit. ``run`` gives its value, or raises its failure or doubt."""
 
-    __slots__ = ("_host", "_journal", "_permit", "attempt", "doubtful", "held", "presented", "promise")
+    __slots__ = (
+        "_host", "_journal", "_permit", "_steps", "attempt", "doubtful", "held", "presented", "promise"
+    )  # fmt: skip
 
-    def __init__(self, permit: ExecutionPermit, held: Held, host: Any, journal: ActionJournal | None) -> None:
+    def __init__(
+        self,
+        permit: ExecutionPermit,
+        held: Held,
+        host: Any,
+        journal: ActionJournal | None,
+        steps: StepListener = DISCARD,
+    ) -> None:
         self._permit = permit
         self._host = host
         self._journal = journal
+        self._steps = steps
         self.held = held
         self.attempt = 1
         self.promise = Promise.PLAIN
@@ -177,6 +188,9 @@ class Execution:
         recovery = FRESH if journal is None else journal.intent(self._permit, names)
         held.record = protocol.intent(held.stage, _on_record(recovery))
         self.attempt = recovery.attempt
+        if self._steps is not DISCARD:
+            found = "interrupted" if recovery.pending else "new" if recovery.outcome is None else "served"
+            self._steps(Intent(held.action_id, found, names))
         if recovery.outcome is not None:
             return self._end(recovery.outcome, served=True)
         if recovery.pending:
@@ -199,7 +213,10 @@ class Execution:
                 unsure = True
             else:
                 self.presented = dispatch.presented
-                return self._end(Outcome(RESULT, normalised(value)))
+                outcome = Outcome(RESULT, normalised(value))
+                if self._steps is not DISCARD:
+                    self._steps(Dispatch(held.action_id, self.attempt, "returned", self._bound()))
+                return self._end(outcome)
 
     def _token(self) -> int | None:
         return None if self._journal is None else self._journal.fencing_token
@@ -213,6 +230,13 @@ class Execution:
         step = protocol.settle(
             self.promise, finding, unsure, bound is not None and self.attempt < bound.attempts
         )
+        if self._steps is not DISCARD:
+            heard = (
+                "failed" if step is Settlement.FAILED
+                else "unsure" if finding is Finding.UNSURE
+                else "called_off"
+            )  # fmt: skip
+            self._steps(Dispatch(held.action_id, self.attempt, heard, self._bound()))
         if step is Settlement.RETRY and bound is not None:
             pause = bound.pause(self.attempt, held.idempotency_key)
             if pause > 0:
@@ -224,6 +248,16 @@ class Execution:
         self.attempt += 1
         if self._journal is not None:
             self._journal.resolution(self._permit, Settlement.RETRY.value, self.attempt)
+        self._tell_settled(Settlement.RETRY.value)
+
+    def _bound(self) -> int:
+        policy = getattr(self._host, "retry_policy", None)
+        bound = None if policy is None else policy(self.held.target, self.held.kind)
+        return 1 if bound is None else int(bound.attempts)
+
+    def _tell_settled(self, how: str) -> None:
+        if self._steps is not DISCARD:
+            self._steps(Settle(self.held.action_id, how))
 
     def _finding(self, problem: Exception) -> Finding:
         """What a raise says about the action; interruptions are no outcome and pass on (`TOL-3`)."""
@@ -238,16 +272,22 @@ class Execution:
 
     def _resume(self, recovery: Recovery) -> Any:
         """An earlier process died between intent and result (`RES-6`)."""
-        verdict = recovery.verdict
-        if verdict is not None:
-            if protocol.verdict(self.held.record, verdict.executed) is RecordStage.RESULT:
-                value = Labeled(verdict.value, HUMAN_LABEL)
-                return self._end(Outcome(RESULT, normalised(value)), settled=True)
-            self.attempt += 1
-            return self._attempts(unsure=False)
         self.promise = protocol.usable(
             promise_of(recovery.recorded_promise), self.promise, recovery.restricted
         )
+        verdict = recovery.verdict
+        if verdict is not None:
+            if protocol.verdict(self.held.record, verdict.executed) is RecordStage.RESULT:
+                value = normalised(Labeled(verdict.value, HUMAN_LABEL))
+                self._tell_settled("executed")
+                return self._end(Outcome(RESULT, value), settled=True)
+            # The call that follows may be interrupted in its turn: the verdict must not cover that one.
+            self.attempt += 1
+            self._note(Settlement.NOT_EXECUTED, self.attempt)
+            return self._attempts(unsure=False)
+        if recovery.declared:
+            self._tell_settled(Settlement.IN_DOUBT.value)
+            return self._end(Outcome(IN_DOUBT, None, _in_doubt(None, self.held)), settled=True)
         step = protocol.settle(self.promise, Finding.UNSURE, True, may_repeat=True)
         if step is Settlement.RETRY:
             self._repeat()
@@ -271,9 +311,13 @@ class Execution:
             self._note(step, None)
             return self._end(Outcome(FAILED, None, _failure(problem, self.held)), settled=True)
         if step is Settlement.FAILED:
+            if asked or not live:
+                self._tell_settled(step.value)
             return self._end(Outcome(FAILED, None, _failure(problem, self.held)), settled=True)
         if asked or not live:
             self._note(Settlement.IN_DOUBT, None)
+        else:
+            self._tell_settled(Settlement.IN_DOUBT.value)
         return self._end(Outcome(IN_DOUBT, None, _in_doubt(problem, self.held)), settled=True)
 
     def _ask(self) -> tuple[Finding, Any]:
@@ -289,6 +333,7 @@ class Execution:
     def _note(self, step: Settlement, attempt: int | None) -> None:
         if self._journal is not None:
             self._journal.resolution(self._permit, step.value, attempt)
+        self._tell_settled(step.value)
 
     # --- the outcome -----------------------------------------------------------------------
 
@@ -299,6 +344,8 @@ class Execution:
         if not served and self._journal is not None:
             self._journal.result(self._permit, outcome)
         held.stage, held.record = ended
+        if not served and self._steps is not DISCARD:
+            self._steps(Result(held.action_id, outcome.status))
         if outcome.status == RESULT:
             return outcome.value
         self.doubtful = outcome.status == IN_DOUBT

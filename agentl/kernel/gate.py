@@ -23,6 +23,7 @@ from agentl.kernel.permit import ExecutionPermit, Held
 from agentl.kernel.policy import PolicyDecision, PolicyEngine, policy_digest
 from agentl.kernel.port import ActionJournal
 from agentl.kernel.protocol import Judgement, PermitStage
+from agentl.kernel.steps import DISCARD, Approve, Decide, Mint, StepListener
 from agentl.labels import Prov
 from agentl.language.nodes import Agent, CallExpr, Program, ToolDecl
 from agentl.state import State
@@ -45,6 +46,7 @@ class Kernel:
         control: the decisions in force (`STM-1`).
         clock: gives the time of an approval (``host.now``), or ``None``.
         stats: ``permits`` minted; ``unpresented`` executed without the host having checked.
+        steps: hears of each step of the protocol (``agentl.kernel.steps``); it can only listen.
     """
 
     UNDECLARED_DELEGATE_RISK: Final = "CRITICAL"
@@ -59,6 +61,7 @@ class Kernel:
         self.control = Control()
         self.clock: Callable[[], datetime] | None = None
         self.stats = {"permits": 0, "unpresented": 0}
+        self.steps: StepListener = DISCARD
         self._tools: dict[str, tuple[ToolDecl, InputContract]] = {
             tool.name: (tool, InputContract(tool)) for tool in agent.tools if is_plain_name(tool.name)
         }
@@ -135,9 +138,11 @@ class Kernel:
 
     def _provenance(self, given: Mapping[str, Any] | None) -> dict[str, Any]:
         """The labels of a proposal; the control label is always this kernel's own, or more (`KRN-18`)."""
+        label = self.control.label
+        if type(given) is dict and given.get(CONTROL_KEY) is label:
+            return given
         labels = dict(given) if given else {}
         own = labels.get(CONTROL_KEY)
-        label = self.control.label
         labels[CONTROL_KEY] = label | own if type(own) is Prov else label
         return labels
 
@@ -171,6 +176,8 @@ class Kernel:
         except Stop as stop:
             return Authorization(stop.stage, request, code=stop.code, values=stop.values)
         decision: PolicyDecision | None = None
+        told = self.steps is not DISCARD
+        action_id = ""
         try:
             decision, judgement = self._judge(frozen, state)
             stage = protocol.decide(PermitStage.NONE, judgement)
@@ -179,13 +186,20 @@ class Kernel:
             if stage is PermitStage.REFUSED:
                 raise Stop("policy", decision.code, **decision.values)
             self._seq = seq = self._seq + 1
-            action_id = f"{self.run_id}:{self.agent.name}:t{self._tick}:a{seq}"
+            action_id = f"{self._ledger.issuer}:t{self._tick}:a{seq}"
             frozen.action_id = action_id
             frozen.hash = digest
+            if told:
+                self.steps(Decide(frozen.tool, action_id, stage.value))
             record: ApprovalRecord | None = None
             if stage is PermitStage.JUDGED:
                 stage, record = ask(stage, frozen, request, decision, approve, observer, self.clock)
+                if told:
+                    self.steps(Approve(action_id, stage.value))
         except Stop as stop:
+            if told:
+                refused = PermitStage.REFUSED.value
+                self.steps(Approve(action_id, refused) if action_id else Decide(frozen.tool, "", refused))
             return Authorization(stop.stage, frozen, decision=decision, code=stop.code, values=stop.values)
         permit = self._ledger.mint(
             stage,
@@ -200,6 +214,8 @@ class Kernel:
             frozen,
         )
         self.stats["permits"] += 1
+        if told:
+            self.steps(Mint(action_id))
         return Authorization("granted", frozen, permit, decision, record is not None, record=record)
 
     def _declared(self, target: str, kind: str) -> tuple[str, list[str]]:
@@ -270,7 +286,7 @@ class Kernel:
         return held
 
     def _execute(self, held: Held, permit: ExecutionPermit, host: Any) -> Any:
-        run = execution.Execution(permit, held, host, self.journal)
+        run = execution.Execution(permit, held, host, self.journal, self.steps)
         try:
             return run.run()
         finally:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final, NamedTuple, Protocol
 
 from agentl.kernel.permit import ExecutionPermit
@@ -75,9 +76,8 @@ class Recovery:
 
     A fresh action: nothing but the defaults. A served one: ``outcome``. An interrupted one:
     ``pending``, with the number of its last ``attempt``, the ``recorded_promise`` names, the operator's
-    ``verdict`` if there is one, and ``restricted`` when its old driver may still live (`STO-6`). A verdict
-    "not executed" is used up by the journal before it is returned (a ``resolution`` behind it), so that it
-    never covers the call that follows.
+    ``verdict`` if there is one, ``declared`` when a doubt about it stands on record, and ``restricted`` when
+    its old driver may still live (`STO-6`).
     """
 
     outcome: Outcome | None = None
@@ -86,6 +86,7 @@ class Recovery:
     recorded_promise: tuple[str, ...] = field(default=())
     verdict: Verdict | None = None
     restricted: bool = False
+    declared: bool = False
 
 
 FRESH: Final = Recovery()
@@ -137,6 +138,7 @@ _PROMISES: Final = {
 }
 
 
+@lru_cache(maxsize=256)
 def promise_of(names: tuple[str, ...]) -> Promise:
     """The flags of promise names (`HST-4`); unknown names promise nothing."""
     promise = Promise.PLAIN

@@ -13,7 +13,7 @@ from agentl.kernel import TCB_FILES
 
 PACKAGE = Path(agentl.__file__).parent
 
-BUDGET = 4850
+BUDGET = 4950
 """Source lines without blanks, comments and docstrings. Lower it when possible; raise it only with a
 decision record (the last one: docs/decisions/0001-lean-contract-checks.md)."""
 
