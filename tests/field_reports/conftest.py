@@ -1,10 +1,11 @@
 """Each report is tried on the file store and on the SQLite store."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.field_reports.kit import Ledger, Place
+from tests.field_reports.kit import RUNNING, Ledger, Place
 
 
 @pytest.fixture(params=["file", "sqlite"])
@@ -15,3 +16,10 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
 @pytest.fixture
 def ledger(tmp_path: Path) -> Ledger:
     return Ledger(tmp_path / "ledger.jsonl")
+
+
+@pytest.fixture(autouse=True)
+def no_child_is_left() -> Iterator[None]:
+    yield
+    while RUNNING:
+        RUNNING.pop().stop()

@@ -50,11 +50,15 @@ class Ended:
         return self.value
 
 
+RUNNING: list[Child] = []
+
+
 class Child:
     """A forked process that runs ``work`` and hands its value (or its exception) back."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
         self._reading, writing = os.pipe()
+        self.ended = False
         self.pid = os.fork()
         if self.pid == 0:  # pragma: no cover - the child
             os.close(self._reading)
@@ -68,10 +72,20 @@ class Child:
             finally:
                 os._exit(0)
         os.close(writing)
+        RUNNING.append(self)
+
+    def stop(self) -> None:
+        """Kill it if it still runs: a test that failed must not leave it waiting for ever."""
+        if not self.ended:
+            self.ended = True
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+            os.close(self._reading)
 
     def wait(self, seconds: float = 60.0) -> Ended:
         """Collect it; a child that never ends is killed and fails the test."""
         received = b""
+        self.ended = True
         with os.fdopen(self._reading, "rb", buffering=0) as pipe:
             while select.select([pipe], [], [], seconds)[0]:
                 part = pipe.read(65536)

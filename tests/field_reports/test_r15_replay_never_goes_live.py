@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from agentl import Host, MockLLM, Runtime
 from agentl.replay import (
     Journal,
     RecordingHost,
@@ -17,8 +19,6 @@ from agentl.replay import (
     ReplayHost,
     ReplayLLM,
 )
-
-from agentl import Host, MockLLM, Runtime
 from tests.field_reports.kit import Ledger, agent_of, command
 
 PROGRAM = """

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from agentl.replay import ReplayDivergence
 
 from agentl import Host, State
 from agentl.kernel import ActionRequest, Kernel, action_digest
+from agentl.replay import ReplayDivergence
 from tests.field_reports.kit import Kill, Ledger, Place, agent_of, drive, in_child
 
 PROGRAM = """

@@ -6,8 +6,10 @@ import resource
 import signal
 from pathlib import Path
 
+import pytest
+
 from agentl import Host
-from tests.field_reports.kit import Ledger, Place, drive, in_child
+from tests.field_reports.kit import Kill, Ledger, Place, drive, in_child
 
 PROGRAM = """
 AGENT TORN {
@@ -95,3 +97,29 @@ def test_a_cut_at_every_byte_of_the_last_record_keeps_the_rest(tmp_path: Path) -
         assert [entry["seq"] for entry in entries] == list(range(len(entries)))
         assert len(entries) >= len(lines)
         drive(torn, PROGRAM, world(Ledger(base / "ledger.jsonl")), ticks=TICKS)
+
+
+@pytest.mark.real_kill
+def test_nothing_of_a_long_torn_record_is_left_behind_a_short_one(tmp_path: Path) -> None:
+    """STO-5: killed again right after the first record behind the repair, the journal is still readable."""
+    place = Place("file", tmp_path)
+    drive(place, PROGRAM, world(Ledger(tmp_path / "ledger.jsonl")), ticks=TICKS)
+    lines = (place.path / "run" / "wal.jsonl").read_bytes().rstrip(b"\0").splitlines(keepends=True)
+    longest = max(range(3, len(lines) - 1), key=lambda number: len(lines[number]))
+    for left in (1, 2, 60, 120):
+        base = tmp_path / f"left{left}"
+        torn = Place("file", base)
+        (torn.path / "run").mkdir(parents=True)
+        tail = lines[longest][:-left]
+        (torn.path / "run" / "wal.jsonl").write_bytes(b"".join(lines[:longest]) + tail)
+        ledger = Ledger(base / "ledger.jsonl")
+        kill = Kill("after", "resume")
+        ended = in_child(
+            lambda torn=torn, ledger=ledger, kill=kill: drive(
+                torn, PROGRAM, world(ledger), ticks=TICKS, kill=kill
+            )
+        )
+        assert ended.killed
+        assert [entry["seq"] for entry in torn.entries()] == list(range(len(torn.entries())))
+        drive(torn, PROGRAM, world(ledger), ticks=TICKS)
+        assert len([entry for entry in torn.entries() if entry["kind"] == "invoke"]) == 3

@@ -9,9 +9,9 @@ import sys
 from typing import Any
 
 import pytest
-from agentl.replay import decode, encode
 
 from agentl.durable import DurableError, DurableJournal
+from agentl.replay import decode, encode
 from agentl.values import value_digest
 from tests.field_reports import relay
 from tests.field_reports.kit import Ledger, Place, drive, shape

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from agentl.seal import chain_hashes, verify_chain
 
 from agentl import Host, Runtime
 from agentl.kernel import Approval, action_digest, canonical_bytes, value_digest
+from agentl.seal import chain_hashes, verify_chain
 from tests.field_reports import relay
 from tests.field_reports.kit import Kill, Ledger, Place, agent_of, blocked, drive, in_child
 

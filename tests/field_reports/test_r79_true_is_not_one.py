@@ -9,11 +9,11 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-from agentl.replay import Journal, RecordingHost, ReplayDivergence, ReplayHost, encode
 
 from agentl import Host, Runtime, State, Symbol
 from agentl.kernel import ActionRequest, Kernel, PermitError, action_digest
 from agentl.kernel.approval import ApprovalRecord
+from agentl.replay import Journal, RecordingHost, ReplayDivergence, ReplayHost, encode
 from tests.field_reports.kit import Ledger, agent_of
 
 PROGRAM = """
