@@ -25,8 +25,16 @@ from agentl.datamodel import (
 VALUE_DOMAIN: Final = b"agentl.value.v1\n"
 
 
+def _utf8(text: str) -> bytes:
+    """UTF-8 that passes lone surrogates; naming the error handler would double the cost of every text."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+
+
 def _frame_text(value: Any, _depth: int) -> bytes:
-    body = value.encode("utf-8", "surrogatepass")
+    body = _utf8(value)
     return b"s%d:%b" % (len(body), body)
 
 
@@ -48,7 +56,7 @@ def _frame_decimal(value: Any, _depth: int) -> bytes:
 
 
 def _frame_symbol(value: Any, _depth: int) -> bytes:
-    body = value.name.encode("utf-8", "surrogatepass")
+    body = _utf8(value.name)
     return b"y%d:%b" % (len(body), body)
 
 
@@ -82,14 +90,20 @@ def _frame_mapping(value: Any, depth: int) -> bytes:
         raise NoForm
     depth += 1
     frames = []
-    for key in sorted(value):
+    for key in sorted(value) if len(value) > 1 else value:
         if type(key) is not str:
             raise NoForm
         item = value[key]
-        write = _WRITERS.get(type(item))
+        kind = type(item)
+        name = _utf8(key)
+        # Text is most of what arguments are made of; it is framed here without another call.
+        if kind is str:
+            text = _utf8(item)
+            frames.append(b"%d:%bs%d:%b" % (len(name), name, len(text), text))
+            continue
+        write = _WRITERS.get(kind)
         if write is None:
             raise NoForm
-        name = key.encode("utf-8", "surrogatepass")
         frames.append(b"%d:%b%b" % (len(name), name, write(item, depth)))
     body = b"".join(frames)
     return b"d%d:%b" % (len(body), body)

@@ -22,6 +22,7 @@ import functools
 import inspect
 import os
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
 _OFF: Final = ("off", "0", "no", "false")
@@ -55,10 +56,10 @@ def clause(clause_id: str, action: str) -> Callable[[], ContractBroken]:
 
 
 class _Check(NamedTuple):
-    """One condition, the positions of the arguments that it names, and its error factory."""
+    """One condition, what picks the arguments that it names out of all, and its error factory."""
 
     condition: Callable[..., Any]
-    places: tuple[int, ...]
+    pick: Callable[[tuple[Any, ...]], tuple[Any, ...]]
     error: Callable[[], BaseException]
 
 
@@ -69,8 +70,17 @@ def _checks(contracts: Sequence[Any], names: list[str]) -> tuple[_Check, ...] | 
         wanted = contract.condition_args
         if any(name not in names for name in wanted) or contract.error_args or not callable(contract.error):
             return None
-        checks.append(_Check(contract.condition, tuple(names.index(name) for name in wanted), contract.error))
+        checks.append(
+            _Check(contract.condition, _picker([names.index(name) for name in wanted]), contract.error)
+        )
     return tuple(checks)
+
+
+def _picker(places: list[int]) -> Any:
+    # An itemgetter of one place gives a bare item, and of none there is not any; of a slice it gives a tuple.
+    if len(places) > 1:
+        return itemgetter(*places)
+    return itemgetter(slice(places[0], places[0] + 1) if places else slice(0))
 
 
 def _lean(checker: Any) -> Any:
@@ -94,14 +104,14 @@ def _direct(
     def checked(*given: Any, **named: Any) -> Any:
         if named or len(given) != count:
             return checker(*given, **named)
-        for condition, places, error in before:
-            if not condition(*[given[place] for place in places]):
+        for condition, pick, error in before:
+            if not condition(*pick(given)):
                 raise error()
         result = body(*given)
         if after:
             whole = (*given, result)
-            for condition, places, error in after:
-                if not condition(*[whole[place] for place in places]):
+            for condition, pick, error in after:
+                if not condition(*pick(whole)):
                     raise error()
         return result
 

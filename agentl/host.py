@@ -29,13 +29,14 @@ NO_ANSWER: Final = Symbol("no_answer")
 class _Shape:
     """Which keyword arguments a function takes; read once, checked on every call."""
 
-    __slots__ = ("any_name", "function", "names", "required")
+    __slots__ = ("any_name", "function", "names", "plain", "required")
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
         self.names: frozenset[str] = frozenset()
         self.required: tuple[str, ...] = ()
         self.any_name = True
+        self.plain = False
         try:
             parameters = list(inspect.signature(function).parameters.values())
         except (TypeError, ValueError):
@@ -49,9 +50,12 @@ class _Shape:
             and p.kind not in (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
         )
         self.any_name = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters)
+        self.plain = not self.any_name and self.names.issuperset(self.required)
 
     def misfits(self, args: Mapping[str, Any]) -> list[str]:
         """The parameters that are missing and the arguments that have no place."""
+        if self.plain and args.keys() == self.names:
+            return []
         wrong = [
             name
             for name in self.required

@@ -173,7 +173,7 @@ class ServedJournal:
             StoreFailure: the store failed.
         """
         ordered = self._ordered
-        if ordered.in_prefix:
+        if ordered.cursor < ordered.prefix:
             raise ReplayDivergence(
                 code="durable.prefix_write", entry=ordered.cursor, crossing=f"{kind}:{key}"
             )

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Final
 
@@ -53,9 +54,14 @@ def action_digest(kind: str, target: str, args: Mapping[str, Any]) -> str:
     Raises:
         DataModelError: a value has no canonical form (`msg:kernel.data_model`).
     """
+    return sha256(_named(kind, target) + canonical_bytes(args)).hexdigest()
+
+
+@lru_cache(maxsize=1024)
+def _named(kind: str, target: str) -> bytes:
+    """The frame of an action up to its arguments."""
     name = target.encode("utf-8", "surrogatepass")
-    frame = b"%b%b%d:%b%b" % (_ACTION_DOMAIN, _KIND_FRAMES[kind], len(name), name, canonical_bytes(args))
-    return sha256(frame).hexdigest()
+    return b"%b%b%d:%b" % (_ACTION_DOMAIN, _KIND_FRAMES[kind], len(name), name)
 
 
 def idempotency_key(run_id: str, agent: str, seq: int, digest: str) -> str:
@@ -138,15 +144,20 @@ def _is_finite(value: Any) -> bool:
 
 def type_violation(value: Any, declared: str) -> str | None:
     """``type`` or ``finite`` when ``value`` breaks the declared type, else ``None`` (`KRN-7`, `TOL-4`)."""
-    wanted = declared.lower()
-    check = _CHECKS.get(wanted)
+    check, numeric = _check_of(declared)
     if check is None:
         return None
     if not check(value):
         return "type"
-    if wanted in _NUMERIC and not _is_finite(value):
+    if numeric and not _is_finite(value):
         return "finite"
     return None
+
+
+@lru_cache(maxsize=1024)
+def _check_of(declared: str) -> tuple[Callable[[Any], bool] | None, bool]:
+    wanted = declared.lower()
+    return _CHECKS.get(wanted), wanted in _NUMERIC
 
 
 class InputContract:

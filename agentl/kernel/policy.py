@@ -155,10 +155,11 @@ class PolicyEngine:
             state, target, arguments, request.provenance, request.risk, request.origin, request.confidence
         )
         shadowed = _shadowed(arguments, state) if arguments else {}
-        never = _first_unless_false(rules.never, scope)
-        deny = _first_unless_false(rules.deny, scope) if never is None else None
-        allow = _first_if_true(rules.allow, scope)
-        approval = _first_unless_false(rules.approval, scope) if never is None and deny is None else None
+        never = _first_unless_false(rules.never, scope) if rules.never else None
+        deny = _first_unless_false(rules.deny, scope) if rules.deny and never is None else None
+        allow = _first_if_true(rules.allow, scope) if rules.allow else None
+        asks = rules.approval and never is None and deny is None
+        approval = _first_unless_false(rules.approval, scope) if asks else None
         verdict = ruling(
             never is not None,
             deny is not None,

@@ -150,10 +150,12 @@ class Outcomes:
         core = self.core
         state = core.state
         pc = core.control.label
-        self._leftover(target, produced)
-        self.targets.closed(target)
-        core.count("tool_calls")
-        label = TOOL_LABEL | extra | pc
+        if produced.dropped:
+            self._leftover(target, produced)
+        if target.failures:
+            self.targets.closed(target)
+        core.metrics["tool_calls"] += 1
+        label = TOOL_LABEL | pc if extra is NONE else TOOL_LABEL | extra | pc
         fields = produced.fields
         whole = label
         for key, _, fact in target.outputs:
@@ -167,9 +169,10 @@ class Outcomes:
         state.set_local("result", fields, whole)
         decl = target.decl
         if decl is not None:
-            for attested in dict.fromkeys(parameter for _, parameter in decl.attestations):
-                if attested in request.args:
-                    state.attest(target.name, attested, request.args[attested])
+            if decl.attestations:
+                for attested in dict.fromkeys(parameter for _, parameter in decl.attestations):
+                    if attested in request.args:
+                        state.attest(target.name, attested, request.args[attested])
             if decl.effects:
                 self._effects(target, request)
         core.say(
