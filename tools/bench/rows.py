@@ -173,19 +173,20 @@ def resume_rows(sizes: Sizes, place: Path) -> Iterator[Row]:
 
 
 def _tick_rows(sizes: Sizes, place: Path) -> Iterator[Row]:
-    per_tick: dict[str, list[float]] = {"run_s": [], "resume_s": []}
+    per_tick: dict[str, list[float]] = {"run": [], "resume": []}
     for ticks in sizes.ticks:
         with workspace(place) as directory:
             run = str(directory / "ticks")
             run_task("run_ticks", status=9, directory=run, ticks=ticks)
             figures = run_task("resume_ticks", directory=run, ticks=ticks)
-        for figure, word in (("run_s", "run"), ("resume_s", "resume")):
-            per_tick[figure].append(figures[figure] / ticks)
-            yield Row("ticks", f"{word} {ticks} ticks, one record each", figures[figure], "s")
-    for figure, word in (("run_s", "run"), ("resume_s", "resume")):
-        growth = per_tick[figure][-1] / per_tick[figure][0]
-        times = sizes.ticks[-1] // sizes.ticks[0]
-        yield at_most("ticks", f"{word}: cost per tick after {times} times the ticks", growth, "×", 1.3)
+        for word, costs in per_tick.items():
+            costs.append(figures[f"{word}_cpu_s"] / ticks)
+            note = f"{costs[-1] * 1e6:.0f} µs of processor time per tick"
+            yield Row("ticks", f"{word} {ticks} ticks, one record each", figures[f"{word}_s"], "s", note=note)
+    times = sizes.ticks[-1] // sizes.ticks[0]
+    for word, costs in per_tick.items():
+        name = f"{word}: processor time per tick after {times} times the ticks"
+        yield at_most("ticks", name, costs[-1] / costs[0], "×", 1.25)
 
 
 def parse_rows(sizes: Sizes, _place: Path) -> Iterator[Row]:

@@ -6,6 +6,7 @@ of the contracts-on and contracts-off kind are the same code: the switch is read
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -153,39 +154,34 @@ def resume_actions(directory: str, actions: int) -> Figures:
     }
 
 
+def _beside(directory: str) -> Path:
+    return Path(directory).parent / f"{Path(directory).name}.seconds"
+
+
 def run_ticks(directory: str, ticks: int) -> Figures:
-    """Run ``ticks`` ticks, each storing one memory record, and die in the next one. Prints before it dies."""
-    started = perf_counter()
+    """Run ``ticks`` ticks, each storing one memory record, and die in the next one. Does not return."""
+    started, burnt = perf_counter(), process_time()
 
     def on_read(reading: int) -> None:
         if reading > ticks:
-            spent = perf_counter() - started
-            (Path(directory).parent / f"{Path(directory).name}.seconds").write_text(
-                repr(spent), encoding="ascii"
-            )
+            figures = {"run_s": perf_counter() - started, "run_cpu_s": process_time() - burnt}
+            _beside(directory).write_text(json.dumps(figures), encoding="ascii")
             os._exit(KILLED)
 
-    DurableRun(ticks_agent(), ticks_world(on_read), None, store=FileStore(Path(directory))).run(
-        max_ticks=ticks + 1
-    )
+    DurableRun(ticks_agent(), ticks_world(on_read), None, store=FileStore(directory)).run(max_ticks=ticks + 1)
     raise RuntimeError("the run ended before it was to die")
 
 
 def resume_ticks(directory: str, ticks: int) -> Figures:
-    """Resume that run: time until its first live reading."""
-    live: list[float] = []
-    started = perf_counter()
-    host = ticks_world(lambda _reading: live.append(perf_counter()))
-    DurableRun(ticks_agent(), host, None, store=FileStore(Path(directory))).run(max_ticks=ticks + 1)
+    """Resume that run: time until its first live reading, beside that of the run itself."""
+    live: list[tuple[float, float]] = []
+    started, burnt = perf_counter(), process_time()
+    host = ticks_world(lambda _reading: live.append((perf_counter(), process_time())))
+    DurableRun(ticks_agent(), host, None, store=FileStore(directory)).run(max_ticks=ticks + 1)
     if len(live) != 1:
         raise RuntimeError(f"the resume made {len(live)} live readings instead of 1")
-    written = float((Path(directory).parent / f"{Path(directory).name}.seconds").read_text(encoding="ascii"))
-    return {
-        "run_s": written,
-        "resume_s": live[0] - started,
-        "peak_rss_mb": peak_rss_mb(),
-        "bytes": bytes_below(Path(directory)),
-    }
+    written: Figures = json.loads(_beside(directory).read_text(encoding="ascii"))
+    return {**written, "resume_s": live[0][0] - started, "resume_cpu_s": live[0][1] - burnt}
 
 
 def parse(lines: int, rounds: int) -> Figures:
