@@ -129,8 +129,8 @@ Settle(a) ==
     /\ run = "up" /\ call[a] \in {"interrupted", "unsure", "called_off"}
     /\ \E said \in Says(a) :
           LET how == Settlement(a, said) IN
-          /\ IF how \in {"retry", "reconciled", "not_executed", "in_doubt"}
-             THEN Write(Entry("resolution", a, how, {})) ELSE UNCHANGED <<log, cursor>>
+          /\ IF Written(a, said, how)
+             THEN Write(Entry("resolution", a, how, Narrowed(a, how))) ELSE UNCHANGED <<log, cursor>>
           /\ call' = [call EXCEPT ![a] = AfterSettle(a, how)]
           /\ excuse' = [excuse EXCEPT ![a] = @ \/ Excuse(a, said)]
     /\ UNCHANGED <<permit, args, run, outside, effects, crashes>>

@@ -35,7 +35,7 @@ AtMostOnce == \A a \in Action : Count(a) <= 1
 ExactlyOnceWhenPromised ==
     \A a \in Action :
         (HasIntent(a) /\ Outcome(a) # "none" /\ ~excuse[a]) =>
-            \/ Recorded(a) \cap {"idempotent", "reconcilable"} = {} \/ "read_only" \in Recorded(a)
+            \/ Recorded(a) \cap {"idempotent", "reconcilable"} = {} \/ "read_only" \in Promised(a)
             \/ Outcome(a) = "result" /\ Count(a) = 1
             \/ Outcome(a) = "failed" /\ Count(a) = 0
 
@@ -43,7 +43,7 @@ ExactlyOnceWhenPromised ==
 NeverGuessed ==
     \A a \in Action :
         /\ Outcome(a) = "failed" => Count(a) = 0
-        /\ Outcome(a) = "result" => Count(a) = 1 \/ ("read_only" \in Recorded(a) /\ Count(a) = 0)
+        /\ Outcome(a) = "result" => Count(a) = 1 \/ ("read_only" \in Promised(a) /\ Count(a) = 0)
 
 (* DUR-6, RES-8: an effect is on record, an open intention is the last      *)
 (* thing on record, and a closed run leaves none open.                      *)

@@ -26,11 +26,9 @@ AnyRules(r)    == [Action -> Rules]
 StricterOne(r) == {r} \cup UNION { { [r EXCEPT ![a] = s] : s \in Strict(r[a]) } : a \in Action }
 DeniesFirst(r) == {r, [r EXCEPT ![1] = "deny"]}
 
-(* A host may drop promises, or make ones that no intent has on record; one *)
-(* that it withdrew from an intent on record does not come back, and a tool *)
-(* that acts does not become a reading.  See README.md, assumption A3.      *)
-Fair(a, h, p) == /\ HasIntent(a) => (p \cap Recorded(a)) \subseteq h[a]
-                 /\ "read_only" \in p => "read_only" \in h[a]
+(* A host may make other promises at each resume, but a tool that acts does *)
+(* not become a reading (README.md, assumption A3).                         *)
+Fair(a, h, p) == "read_only" \in p => "read_only" \in h[a]
 SameHost(h)  == {h}
 AnyHost(h)   == { g \in [Action -> SUBSET Promises] : \A a \in Action : Fair(a, h, g[a]) }
 OtherHost(h) == { g \in {h, [a \in Action |-> {}], [a \in Action |-> B]} : \A a \in Action : Fair(a, h, g[a]) }
@@ -41,7 +39,7 @@ DropsFirst(h) == {h, [h EXCEPT ![1] = {}]}
 (* The refinement mapping: only the log and the world are seen.             *)
 Account(a) ==
     IF ~HasIntent(a) THEN "none"
-    ELSE CASE Outcome(a) = "none"  -> IF "read_only" \in Recorded(a) THEN "reading" ELSE "begun"
+    ELSE CASE Outcome(a) = "none"  -> IF "read_only" \in Promised(a) THEN "reading" ELSE "begun"
            [] Outcome(a) = "doubt" -> IF Last(Trail(a)).kind = "verdict" THEN Last(Trail(a)).note ELSE "doubt"
            [] OTHER                -> Outcome(a)
 
@@ -62,7 +60,7 @@ NeverRefused     == run # "refused"
 NeverVoid        == \A a \in Action : permit[a] # "void"
 NeverSettled     == ~(\E a \in Action : Outcome(a) = "doubt" /\ Last(Trail(a)).kind = "verdict")
 NeverByVerdict   == ~(run = "closed" /\ \E a \in Action : Of("verdict", a) # <<>> /\ Outcome(a) = "result")
-NeverPromiseLost == ~(\E a \in Action : Outcome(a) = "doubt" /\ Recorded(a) # {} /\ host[a] = {})
+NeverPromiseLost == ~(\E a \in Action : Outcome(a) = "doubt" /\ Promised(a) # {} /\ host[a] = {})
 
 (* Faults can make the model infinite; the kill matrix is bounded by this.  *)
 Bounded == Len(log) <= 12 /\ \A a \in Action : Count(a) <= 3

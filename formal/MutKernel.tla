@@ -66,7 +66,10 @@ UnknownMeansNo(a, said) == IF said = "unknown" THEN "not_executed" ELSE K!Settle
 TrustsNewPromise(a) == host[a]
 
 (* A promise on record that the host no longer makes is trusted.            *)
-TrustsOldPromise(a) == Recorded(a)
+TrustsOldPromise(a) == Promised(a)
+
+(* A promise that one process did not make, though it called, counts again. *)
+ForgetsWithdrawal(a) == Promised(a)
 
 (* In doubt, although the host promised a way to know.                      *)
 DoubtsTooSoon(a, said) == IF MayRetry(a) THEN "in_doubt" ELSE K!Settlement(a, said)
@@ -103,9 +106,4 @@ ResumesAfresh == cursor <= Len(log)
 
 (* A run closes although entries of its prefix were never derived again.    *)
 ClosesEarly == TRUE
-
------------------------------------------------------------------------------
-(* Not a fault of the kernel: the environment without assumption A3.  A     *)
-(* promise that was withdrawn comes back.  Kept as known-bad: README.md.    *)
-PromiseReturns(h) == { g \in [Action -> {P, I, B}] : TRUE }
 =============================================================================

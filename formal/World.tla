@@ -61,18 +61,24 @@ Trail(a)     == SelectSeq(log, LAMBDA r : r.action = a /\ r.kind # "approve")
 Of(kind, a)  == SelectSeq(log, LAMBDA r : r.action = a /\ r.kind = kind)
 Last(s)      == s[Len(s)]
 HasIntent(a) == Of("intent", a) # <<>>
-Recorded(a)  == IF HasIntent(a) THEN Of("intent", a)[1].promise ELSE {}
 Outcome(a)   == IF Of("result", a) = <<>> THEN "none" ELSE Of("result", a)[1].note
 Asked(a)     == IF Of("approve", a) = <<>> THEN "none" ELSE Of("approve", a)[1].note
 
+Promised(a)  == IF HasIntent(a) THEN Of("intent", a)[1].promise ELSE {}
 Repeats(a)   == SelectSeq(Trail(a), LAMBDA r : r.kind = "resolution" /\ r.note \in {"retry", "not_executed"})
 Attempt(a)   == 1 + Len(Repeats(a))
-OpenDoubt(a) == LET s == Of("resolution", a) IN s # <<>> /\ Last(s).note = "retry"
+Settled(a)   == IF Of("resolution", a) = <<>> THEN "none" ELSE Last(Of("resolution", a)).note
+OpenDoubt(a) == Settled(a) = "retry"
+
+(* RES-9: each further call is made under the promises of its own process,  *)
+(* and its entry narrows what is on record to them.                         *)
+Recorded(a)  == IF Repeats(a) # <<>> THEN Last(Repeats(a)).promise ELSE Promised(a)
 
 (* RES-6: a verdict decides once, until something was done upon it.         *)
 Waiting(a) == IF Trail(a) # <<>> /\ Last(Trail(a)).kind = "verdict" /\ Outcome(a) = "none"
               THEN Last(Trail(a)).note ELSE "none"
 Spoken        == Len(SelectSeq(log, LAMBDA r : r.kind = "verdict"))
+LeftInDoubt(a) == Settled(a) = "in_doubt" /\ Last(Trail(a)).kind = "resolution"
 Settleable(a) == HasIntent(a) /\ Outcome(a) \in {"none", "doubt"} /\ Last(Trail(a)).kind # "verdict"
 
 -----------------------------------------------------------------------------
@@ -116,16 +122,27 @@ MayAsk(a) == "reconcilable" \in Usable(a)
 (* HST-4: a reconciler tells the truth about calls made under its promise,  *)
 (* or that it does not know.                                                *)
 Says(a) ==
-    IF Waiting(a) # "none" \/ MayRetry(a) \/ ~MayAsk(a) THEN {"nothing"}
+    IF Waiting(a) # "none" \/ LeftInDoubt(a) \/ MayRetry(a) \/ ~MayAsk(a) THEN {"nothing"}
     ELSE {"unknown", IF Remembers(a, "reconcilable") THEN "took_place" ELSE "did_not"}
 
 Settlement(a, said) ==
     CASE Waiting(a) # "none" -> Waiting(a)                      \* executed | not_executed
+      [] LeftInDoubt(a)      -> "in_doubt"                      \* declared before: it stands
       [] MayRetry(a)         -> "retry"
       [] said = "took_place" -> "reconciled"
       [] said = "did_not"    -> "not_executed"
       [] "read_only" \in Usable(a) -> "failed"
       [] OTHER               -> "in_doubt"
+
+(* DUR-5: what is written: every repetition, every answer of a reconciler,  *)
+(* every doubt found by a resume, each once.                                *)
+Written(a, said, how) ==
+    CASE how \in {"retry", "reconciled", "not_executed"} -> TRUE
+      [] how = "in_doubt" -> ~LeftInDoubt(a) /\ (call[a] = "interrupted" \/ said = "unknown")
+      [] OTHER -> FALSE
+
+(* RES-9: an entry after which the tool is called says under which promises.*)
+Narrowed(a, how) == IF how \in {"retry", "not_executed"} THEN Usable(a) ELSE {}
 
 (* When a doubt may be declared: no promise to use, an answer of "unknown", *)
 (* or repeated calls that never said anything.                              *)
