@@ -9,11 +9,11 @@ Use the names as icontract's own decorators, with the clause as the error:
     @require(lambda permit: permit.status is Status.ISSUED, error=clause("KRN-11", "Dispatch"))
     @ensure(lambda result: result.status is Status.DISPATCHING, error=clause("KRN-11", "Dispatch"))
 
-The contracts belong to icontract, where CrossHair and other tools find them. A call that gives
-every argument by position, as the hot path does, has the same conditions called directly instead
-of through icontract's checker, which resolves names, coroutines and reports at each call and
-costs ten times as much (docs/decisions/0001-lean-contract-checks.md). Any other call goes
-through icontract's checker.
+The contracts belong to icontract, where CrossHair and other tools find them. What is called is a
+function with the same parameters that calls the same conditions, written out once, instead of
+icontract's checker, which resolves names, coroutines and reports at each call and costs twenty
+times as much (docs/decisions/0001-lean-contract-checks.md). A contract that needs more than
+arguments and result stays with icontract's checker.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ import functools
 import inspect
 import os
 from collections.abc import Callable, Sequence
-from operator import itemgetter
-from typing import Any, Final, NamedTuple, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 _OFF: Final = ("off", "0", "no", "false")
 _ON: Final = ("on", "1", "yes", "true")
@@ -55,67 +54,58 @@ def clause(clause_id: str, action: str) -> Callable[[], ContractBroken]:
     return broken
 
 
-class _Check(NamedTuple):
-    """One condition, what picks the arguments that it names out of all, and its error factory."""
-
-    condition: Callable[..., Any]
-    pick: Callable[[tuple[Any, ...]], tuple[Any, ...]]
-    error: Callable[[], BaseException]
-
-
-def _checks(contracts: Sequence[Any], names: list[str]) -> tuple[_Check, ...] | None:
-    """The contracts of icontract as direct calls, or ``None`` when one needs more than arguments."""
-    checks = []
-    for contract in contracts:
-        wanted = contract.condition_args
-        if any(name not in names for name in wanted) or contract.error_args or not callable(contract.error):
-            return None
-        checks.append(
-            _Check(contract.condition, _picker([names.index(name) for name in wanted]), contract.error)
-        )
-    return tuple(checks)
-
-
-def _picker(places: list[int]) -> Any:
-    # An itemgetter of one place gives a bare item, and of none there is not any; of a slice it gives a tuple.
-    if len(places) > 1:
-        return itemgetter(*places)
-    return itemgetter(slice(places[0], places[0] + 1) if places else slice(0))
+def _usable(contracts: Sequence[Any], names: Sequence[str]) -> bool:
+    """Whether each condition needs nothing but arguments (and the result), and each error nothing at all."""
+    return all(
+        callable(contract.error) and not contract.error_args and set(contract.condition_args) <= set(names)
+        for contract in contracts
+    )
 
 
 def _lean(checker: Any) -> Any:
-    """``checker`` of icontract, bypassed where a call gives every argument by position."""
+    """A function with the parameters of ``checker`` that says what it says, or ``checker`` itself."""
     body = checker.__wrapped__
     parameters = list(inspect.signature(body).parameters.values())
     names = [parameter.name for parameter in parameters]
     plain = all(parameter.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD for parameter in parameters)
-    groups, promises = checker.__preconditions__, checker.__postconditions__
-    before = _checks(groups[0] if groups else (), names)
-    after = _checks(promises, [*names, "result"])
-    if not plain or before is None or after is None or len(groups) > 1 or inspect.iscoroutinefunction(body):
+    groups, after = checker.__preconditions__, checker.__postconditions__
+    before = groups[0] if groups else ()
+    if not plain or len(groups) > 1 or inspect.iscoroutinefunction(body):
         return checker
-    return _direct(checker, body, len(names), before, after)
+    if not _usable(before, names) or not _usable(after, [*names, "result"]):
+        return checker
+    return functools.wraps(checker)(_direct(body, parameters, before, after))
 
 
 def _direct(
-    checker: Any, body: Any, count: int, before: tuple[_Check, ...], after: tuple[_Check, ...]
-) -> Any:
-    @functools.wraps(checker)
-    def checked(*given: Any, **named: Any) -> Any:
-        if named or len(given) != count:
-            return checker(*given, **named)
-        for condition, pick, error in before:
-            if not condition(*pick(given)):
-                raise error()
-        result = body(*given)
-        if after:
-            whole = (*given, result)
-            for condition, pick, error in after:
-                if not condition(*pick(whole)):
-                    raise error()
-        return result
+    body: Any, parameters: Sequence[inspect.Parameter], before: Sequence[Any], after: Sequence[Any]
+) -> Callable[..., Any]:
+    """The checks written out as one function, as ``dataclasses`` writes an ``__init__``.
 
-    return checked
+    Its text holds the names of parameters and numbers, nothing else: whatever is called comes from ``space``.
+    """
+    space: dict[str, Any] = {"body_": body}
+    heads = []
+    for parameter in parameters:
+        given = parameter.default is inspect.Parameter.empty
+        heads.append(parameter.name if given else f"{parameter.name}=default_{parameter.name}")
+        space[f"default_{parameter.name}"] = parameter.default
+    lines = [f"def checked({', '.join(heads)}):"]
+
+    def check(contract: Any) -> None:
+        number = len(space)
+        space[f"condition_{number}"], space[f"error_{number}"] = contract.condition, contract.error
+        lines.append(f"    if not condition_{number}({', '.join(contract.condition_args)}):")
+        lines.append(f"        raise error_{number}()")
+
+    for contract in before:
+        check(contract)
+    lines.append(f"    result = body_({', '.join(parameter.name for parameter in parameters)})")
+    for contract in after:
+        check(contract)
+    lines.append("    return result")
+    exec("\n".join(lines), space)  # noqa: S102 - see above
+    return cast(Callable[..., Any], space["checked"])
 
 
 if ENABLED:

@@ -13,6 +13,7 @@ from enum import Enum
 from typing import Final
 
 from agentl.contracts import clause, ensure, require
+from agentl.errors import StoreFailure
 
 LEASE_SECONDS: Final = 60.0
 RENEW_SECONDS: Final = 20.0
@@ -134,6 +135,10 @@ def standing(released: bool, alive: Liveness, late: bool, itself: bool) -> Stand
     return Standing.RAN_OUT
 
 
+@ensure(
+    lambda released, alive, result: result == (not released and alive is not Liveness.DEAD),
+    error=clause("STO-6", "Acquire"),
+)
 def unsure(released: bool, alive: Liveness) -> bool:
     """Whether the driver of an older lease may still be inside a call."""
     return not released and alive is not Liveness.DEAD
@@ -142,7 +147,12 @@ def unsure(released: bool, alive: Liveness) -> bool:
 @require(lambda latest: latest >= 0, error=clause("STO-6", "Acquire"))
 @ensure(lambda latest, result: result > latest, error=clause("STO-6", "Acquire"))
 def next_epoch(latest: int) -> int:
-    """The epoch of a new lease: above every one before."""
+    """The epoch of a new lease: above every one before.
+
+    :raises StoreFailure: the store gave a number that no lease has.
+    """
+    if latest < 0:
+        raise StoreFailure(code="durable.store_failed", operation="acquire", cause=f"epoch {latest}")
     return latest + 1
 
 

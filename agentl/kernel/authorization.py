@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
+from agentl.contracts import clause, ensure
 from agentl.kernel import protocol
 from agentl.kernel.action import ActionRequest, action_digest, isolated
 from agentl.kernel.approval import ApprovalRecord, approval_record, record_answer
@@ -128,6 +129,14 @@ def isolate(
         raise refusal("isolation", "kernel.isolation", problem) from None
 
 
+@ensure(
+    lambda frozen, result: (
+        result[0] is PermitStage.APPROVED
+        and result[1].action_id == frozen.action_id
+        and result[1].hash == frozen.hash
+    ),
+    error=clause("APR-6", "Approve"),
+)
 def ask(
     stage: PermitStage,
     frozen: ActionRequest,

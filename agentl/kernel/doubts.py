@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from agentl.contracts import clause, ensure
 from agentl.errors import PermitError
 from agentl.kernel import protocol
 from agentl.kernel.action import ActionRequest
@@ -84,6 +85,14 @@ class Doubts:
         self._asked[kind, target] = tick
         return True
 
+    @ensure(
+        lambda self, action_id, executed, result: (
+            result.executed == executed
+            and result.doubt.action_id == action_id
+            and self.find(action_id) is None
+        ),
+        error=clause("TOL-8", "Verdict"),
+    )
     def settle(self, action_id: str, executed: bool, value: Any, by: str | None) -> SettledDoubt:
         """Close a doubt (the model's Verdict on a doubtful record).
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from agentl.contracts import clause, ensure
 from agentl.errors import PermitError
 from agentl.kernel import protocol
 from agentl.kernel.action import ActionRequest
@@ -36,6 +37,14 @@ class Ledger:
         self._unused: int | None = None
         self._entries: dict[int, tuple[ExecutionPermit, Held]] = {}
 
+    @ensure(
+        lambda self, action_hash, result: (
+            (held := self._entries[self._unused][1]) is result._held  # noqa: SLF001
+            and held.stage is PermitStage.ISSUED
+            and held.action_hash == action_hash
+        ),
+        error=clause("KRN-10", "Mint"),
+    )
     def mint(
         self,
         stage: PermitStage,
@@ -79,6 +88,10 @@ class Ledger:
         self._unused = nonce
         return permit
 
+    @ensure(
+        lambda permit, result: result.stage is PermitStage.ISSUED and permit._held is result,  # noqa: SLF001
+        error=clause("KRN-11", "Dispatch"),
+    )
     def held(self, permit: Any) -> Held:
         """The entry of a permit that can still be executed.
 
@@ -93,6 +106,10 @@ class Ledger:
                     return held
         raise PermitError(code="permit.unknown", target=_named(permit))
 
+    @ensure(
+        lambda permit, result: result.stage is PermitStage.SPENT and permit._held is result,  # noqa: SLF001
+        error=clause("TOL-4", "Result"),
+    )
     def spent(self, permit: Any) -> Held:
         """The entry of a permit of this ledger that had its execution.
 
@@ -110,10 +127,20 @@ class Ledger:
         if self._unused == permit.nonce:
             self._unused = None
 
+    @ensure(
+        lambda self, permit: (
+            permit.nonce not in self._entries and permit._held.stage is not PermitStage.ISSUED  # noqa: SLF001
+        ),
+        error=clause("KRN-11", "Result"),
+    )
     def spend(self, permit: ExecutionPermit) -> None:
         """The permit has had its one execution."""
         self._drop(permit.nonce, PermitStage.SPENT)
 
+    @ensure(
+        lambda self, permit: permit.nonce not in self._entries and permit.status is PermitStage.VOID,
+        error=clause("KRN-11", "Mint"),
+    )
     def void(self, permit: ExecutionPermit) -> None:
         """Revoke a permit that was not used (`KRN-11`).
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final, NoReturn
 
+from agentl.contracts import clause, ensure
 from agentl.errors import KernelAbort, PermitError
 from agentl.kernel import protocol
 from agentl.kernel.action import ActionRequest, action_digest
@@ -204,6 +205,12 @@ class Dispatch:
 _active: ContextVar[Dispatch | None] = ContextVar("agentl_active_dispatch", default=None)
 
 
+@ensure(
+    lambda held, result: (
+        result.held is held and held.stage is PermitStage.DISPATCHING and result.open and not result.presented
+    ),
+    error=clause("KRN-12", "Dispatch"),
+)
 def start_attempt(held: Held, attempt: int, fencing_token: int | None) -> Dispatch:
     """A new attempt of a permit under way; for the gate (`KRN-12`)."""
     held.stage = protocol.dispatch(held.stage, held.record)
@@ -229,6 +236,16 @@ class entered:  # noqa: N801 - reads as a word in a with statement
         _active.reset(self._token)
 
 
+@ensure(
+    lambda kind, target, result: (
+        (dispatch := _active.get()) is not None
+        and dispatch.presented
+        and dispatch.context is result
+        and result.tool == target
+        and result.kind == kind
+    ),
+    error=clause("KRN-13", "Dispatch"),
+)
 def require_permit(kind: str, target: str, args: Mapping[str, Any]) -> ActionContext:
     """The check inside a host, before anything is done (`KRN-13`).
 

@@ -271,6 +271,14 @@ def result(permit: PermitStage, record: RecordStage, outcome: RecordStage, settl
     return Ended(PermitStage.SPENT, outcome)
 
 
+@ensure(
+    lambda recorded, made, result: (result | recorded) == recorded and (result | made) == made,
+    error=clause("RES-9", "Settle"),
+)
+@ensure(
+    lambda restricted, result: not (restricted and result & Promise.RECONCILABLE),
+    error=clause("STO-6", "Settle"),
+)
 def usable(recorded: Promise, made: Promise, restricted: bool) -> Promise:
     """The promises by which an interrupted action may be settled (`RES-9`, `STO-6`).
 
@@ -281,6 +289,13 @@ def usable(recorded: Promise, made: Promise, restricted: bool) -> Promise:
     return kept & (Promise.IDEMPOTENT | Promise.READ_ONLY) if restricted else kept
 
 
+@require(
+    lambda promise, finding: (
+        finding in (Finding.NOTHING_DONE, Finding.UNSURE, Finding.CALLED_OFF)
+        or bool(promise & Promise.RECONCILABLE)
+    ),
+    error=clause("RES-6", "Settle"),
+)
 @ensure(
     lambda promise, result: (
         result is not Settlement.RETRY or bool(promise & (Promise.IDEMPOTENT | Promise.READ_ONLY))
@@ -310,7 +325,12 @@ def settle(promise: Promise, finding: Finding, unsure: bool, may_repeat: bool) -
         finding: what is known now.
         unsure: an earlier attempt of this action ended without anybody knowing how.
         may_repeat: the bound on the number of calls is not reached (`HST-4`).
+
+    :raises PermitError: the answer of a reconciler, where the host promises none that may be asked.
     """
+    reported = finding is Finding.TOOK_PLACE or finding is Finding.DID_NOT or finding is Finding.NOT_KNOWN
+    if reported and not promise & Promise.RECONCILABLE:
+        raise _refuse("settle", finding)
     if finding is Finding.TOOK_PLACE:
         return Settlement.RECONCILED
     if finding is Finding.DID_NOT:

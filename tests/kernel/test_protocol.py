@@ -180,7 +180,11 @@ def test_settling_is_never_a_guess() -> None:
     """TOL-3, RES-6: over every combination of promises and findings."""
     for bits, finding, unsure, may in product(range(8), Finding, (True, False), (True, False)):
         promise = Promise(bits)
-        how = protocol.settle(promise, finding, unsure, may)
+        how = allowed(protocol.settle, promise, finding, unsure, may)
+        asked = finding in (Finding.TOOK_PLACE, Finding.DID_NOT, Finding.NOT_KNOWN)
+        assert (how is None) == (asked and not promise & Promise.RECONCILABLE)
+        if how is None:
+            continue
         repeatable = bool(promise & (Promise.IDEMPOTENT | Promise.READ_ONLY))
         if how is Settlement.RETRY:
             assert (repeatable, may, finding) == (True, True, Finding.UNSURE)
