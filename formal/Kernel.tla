@@ -168,8 +168,8 @@ Crash ==
     /\ Ends("down") /\ log' = Surviving /\ crashes' = crashes + 1
     /\ UNCHANGED <<outside, effects, excuse>>
 
-(* RES-1, RES-9: the same command again; meanwhile the policy and what the  *)
-(* host promises may have changed.                                          *)
+(* ENV.  RES-1, RES-9: somebody runs the same command again; meanwhile the  *)
+(* policy and what the host promises may have changed.                      *)
 Resume ==
     /\ \/ run = "down" /\ UNCHANGED crashes
        \/ run = "refused" /\ crashes < MaxCrash /\ crashes' = crashes + 1

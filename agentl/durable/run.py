@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from agentl.durable.boundary import DurableHost, DurableLLM
+from agentl.durable.closing import Ending, close
 from agentl.durable.digests import StateDigest, TraceDigest, combined
 from agentl.durable.echo import Curtain
 from agentl.durable.program import (
@@ -331,7 +332,8 @@ class DurableRun:
         journal, runtime = self.journal, self.runtime
         reason = runtime.ended or LIMIT
         entry = journal.upcoming()
-        if entry is None:
+        ending = close(journal.remaining(), entry.kind if entry is not None else None)
+        if ending is Ending.WRITE:
             text = self.trace_text()
             args = {
                 "ticks": runtime.state.tick,
@@ -345,7 +347,7 @@ class DurableRun:
             if self._steps is not DISCARD:
                 self._steps(Close())
             return
-        if entry.kind != "close":
+        if entry is None or ending is Ending.REFUSED:
             raise ReplayDivergence(code="durable.incomplete", count=journal.remaining())
         recorded = entry.stored_args if isinstance(entry.stored_args, dict) else {}
         journal.take("close", self.run_id)
