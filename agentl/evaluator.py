@@ -68,7 +68,7 @@ class Evaluator:
         return holds
 
     def label(self, node: Expr) -> Prov:
-        """The label of an expression: the union of everything it reads (`PRV-4`)."""
+        """The label of an expression: the union of everything it reads (`PRV-4`, `INV-8`)."""
         run = node.memo.get("label")
         if run is None:
             run = node.memo["label"] = _compile_label(node)

@@ -100,7 +100,7 @@ class State:
         return self.find_below_locals(path)
 
     def find_below_locals(self, path: str) -> Found | None:
-        """The rest of the resolution, once the locals have not answered (`STA-3`, steps 2 to 7)."""
+        """The rest of the resolution, once the locals have not answered (`STA-3`, steps 2 to 7; `INV-4`)."""
         if path.startswith("SHARED."):
             return self._find_shared(path[7:])
         belief = self.beliefs.get(path)
@@ -134,6 +134,7 @@ class State:
         return None
 
     def _find_shared_form(self, key: str, records: Any, segments: tuple[str, ...]) -> Found | None:
+        """What is asked about the records of a shared key, behind its name (`STA-6`)."""
         if segments == ("version",):
             return Found(self.shared_versions.get(key, 0), "SHARED", key)
         if type(records) is not list:

@@ -1,4 +1,7 @@
-"""Errors of calls, in statements and in expressions: E001, E002, E009, E013, E015, E016, E021."""
+"""Errors of calls, in statements and in expressions.
+
+CHK-E001, CHK-E002, CHK-E009, CHK-E013, CHK-E015, CHK-E016, CHK-E021.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,7 @@ def _statement_call(agent: Agent, statement: CallStmt) -> Iterator[Diagnostic]:
 
 
 def _arguments(tool: ToolDecl, call: CallExpr, line: int) -> Iterator[Diagnostic]:
-    """E013, once for a call: the first kind of trouble, with all the parameters it is about."""
+    """CHK-E013, once for a call: the first kind of trouble, with all the parameters it is about."""
     declared = [name for name, _ in tool.inputs]
     positional = declared[: len(call.args)]
     named = [name for name, _ in call.kwargs]

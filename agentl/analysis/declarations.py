@@ -1,4 +1,7 @@
-"""Errors of declarations: E003, E005 to E008, E010, E011, E014, E022, E024."""
+"""Errors of declarations.
+
+CHK-E003, CHK-E005 to CHK-E008, CHK-E010, CHK-E011, CHK-E014, CHK-E022, CHK-E024.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from agentl.language.nodes import Agent, JudgeStmt, MessageStmt, Program, Questi
 
 
 def check_policy(agent: Agent) -> Iterator[Diagnostic]:
-    """E003 and E024: rules about nothing, and a policy without a default."""
+    """CHK-E003 and CHK-E024: rules about nothing, and a policy without a default."""
     targets = {"*"} | {tool.name for tool in agent.tools} | {one.agent for one in delegations(agent)}
     for rule in agent.policies:
         if rule.target not in targets:
@@ -20,14 +23,14 @@ def check_policy(agent: Agent) -> Iterator[Diagnostic]:
 
 
 def check_handlers(agent: Agent) -> Iterator[Diagnostic]:
-    """E005: an event that nothing follows."""
+    """CHK-E005: an event that nothing follows."""
     for event in agent.events:
         if not event.body:
             yield error("E005", event.line, event=event.source)
 
 
 def check_evidence(agent: Agent) -> Iterator[Diagnostic]:
-    """E006: a certainty, which no evidence could ever move."""
+    """CHK-E006: a certainty, which no evidence could ever move."""
     for hypothesis in agent.hypotheses:
         for item in hypothesis.evidence:
             for word, value in (("LIKELIHOOD", item.likelihood), ("GIVEN_NOT", item.given_not)):
@@ -36,7 +39,7 @@ def check_evidence(agent: Agent) -> Iterator[Diagnostic]:
 
 
 def check_messages(program: Program) -> Iterator[Diagnostic]:
-    """E007: a message for nobody."""
+    """CHK-E007: a message for nobody."""
     known = {agent.name.casefold() for agent in program.agents}
     for agent in program.agents:
         for statement in statements(agent):
@@ -48,21 +51,21 @@ def check_messages(program: Program) -> Iterator[Diagnostic]:
 
 
 def check_memory(agent: Agent) -> Iterator[Diagnostic]:
-    """E008: a write to the shared memory under a key that is not declared."""
+    """CHK-E008: a write to the shared memory under a key that is not declared."""
     for write in agent.memory.writes:
         if write.into == "SHARED" and write.key not in agent.memory.shared:
             yield error("E008", write.line, key=write.key)
 
 
 def check_risks(agent: Agent) -> Iterator[Diagnostic]:
-    """E011: a tool whose risk nobody has judged."""
+    """CHK-E011: a tool whose risk nobody has judged."""
     for tool in agent.tools:
         if tool.risk == "UNSET":
             yield error("E011", tool.line, tool=tool.name)
 
 
 def check_scenarios(agent: Agent) -> Iterator[Diagnostic]:
-    """E010 and E014: scenarios that no run could satisfy."""
+    """CHK-E010 and CHK-E014: scenarios that no run could satisfy."""
     tools = {tool.name for tool in agent.tools}
     events = {event.source for event in agent.events}
     for scenario in agent.scenarios:
@@ -75,7 +78,7 @@ def check_scenarios(agent: Agent) -> Iterator[Diagnostic]:
 
 
 def check_questions(agent: Agent) -> Iterator[Diagnostic]:
-    """E022: questions that no answer could decide."""
+    """CHK-E022: questions that no answer could decide."""
     for statement in statements(agent):
         if isinstance(statement, JudgeStmt):
             for question in statement.questions:

@@ -1,4 +1,4 @@
-"""Errors of names: E004, E012, E017 to E020, E023."""
+"""Errors of names: CHK-E004, CHK-E012, CHK-E017 to CHK-E020, CHK-E023."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FACTS = ("prior", "posterior", "supported", "bits", "capped")
 
 
 def check_duplicates(agent: Agent) -> Iterator[Diagnostic]:
-    """E004: two declarations of one kind with the same name."""
+    """CHK-E004: two declarations of one kind with the same name."""
     named: dict[str, tuple[Any, ...]] = {
         "TOOL": agent.tools,
         "PLAN": agent.plans,
@@ -32,7 +32,7 @@ def check_duplicates(agent: Agent) -> Iterator[Diagnostic]:
 
 
 def check_agent_names(program: Program) -> Iterator[Diagnostic]:
-    """E012: two agents with names equal ignoring case."""
+    """CHK-E012: two agents with names equal ignoring case."""
     seen: dict[str, str] = {}
     for agent in program.agents:
         key = agent.name.casefold()
@@ -42,7 +42,7 @@ def check_agent_names(program: Program) -> Iterator[Diagnostic]:
 
 
 def _written(agent: Agent) -> Iterator[tuple[str, str, int]]:
-    """What an agent writes: the construct, the path or name, the line (E017)."""
+    """What an agent writes: the construct, the path or name, the line (CHK-E017)."""
     for belief in agent.beliefs:
         yield "BELIEF", belief.path, belief.line
     for observer in agent.observers:
@@ -64,7 +64,7 @@ def _written(agent: Agent) -> Iterator[tuple[str, str, int]]:
 
 
 def check_reserved(agent: Agent) -> Iterator[Diagnostic]:
-    """E017: a write under a reserved root, or on a fact that hypotheses publish (`STA-10`, `HYP-8`)."""
+    """CHK-E017: a write under a reserved root, or on a fact that hypotheses publish (`STA-10`)."""
     facts = {"hypotheses.best", "hypotheses.best.posterior"}
     for hypothesis in agent.hypotheses:
         for fact in _FACTS:
@@ -75,7 +75,7 @@ def check_reserved(agent: Agent) -> Iterator[Diagnostic]:
 
 
 def check_shadowing(agent: Agent) -> Iterator[Diagnostic]:
-    """E018: a variable, tool or sub-agent named like the first segment of a known path."""
+    """CHK-E018: a variable, tool or sub-agent named like the first segment of a known path."""
     known = {path.partition(".")[0]: path for path in _known_paths(agent)}
     named = [("TOOL", tool.name, tool.line) for tool in agent.tools]
     named += [("FOREACH", loop.var, loop.line) for loop in loops_over(agent)]
@@ -90,7 +90,7 @@ def _known_paths(agent: Agent) -> list[str]:
 
 
 def check_observed_writes(agent: Agent) -> Iterator[Diagnostic]:
-    """E019: a SET on what a sensor writes."""
+    """CHK-E019: a SET on what a sensor writes."""
     observed = [one.path for one in agent.observers]
     for statement in statements(agent):
         if isinstance(statement, SetStmt):
@@ -105,7 +105,7 @@ def _overlap(one: str, other: str) -> bool:
 
 
 def _targets(agent: Agent) -> list[tuple[str, str, int]]:
-    """The names that E020 looks at, each once, with what it names and its line."""
+    """The names that CHK-E020 looks at, each once, with what it names and its line."""
     named = [("AGENT", agent.name, agent.line)]
     named += [("TOOL", one.name, one.line) for one in agent.tools]
     named += [("PLAN", one.name, one.line) for one in agent.plans]
@@ -117,7 +117,7 @@ def _targets(agent: Agent) -> list[tuple[str, str, int]]:
 
 
 def check_identifiers(agent: Agent) -> Iterator[Diagnostic]:
-    """E020 within one agent: names that are no plain identifiers, or look like one another."""
+    """CHK-E020, `GRM-29`, within one agent: names that are no plain identifiers, or look like one another."""
     named = _targets(agent)
     for kind, name, line in named:
         if not is_plain_name(name):
@@ -126,7 +126,7 @@ def check_identifiers(agent: Agent) -> Iterator[Diagnostic]:
 
 
 def check_identifiers_across(program: Program) -> Iterator[Diagnostic]:
-    """E020 between the agents of a program."""
+    """CHK-E020 between the agents of a program."""
     earlier: list[tuple[str, str, int]] = []
     for agent in program.agents:
         named = _targets(agent)
@@ -150,7 +150,7 @@ def _confusable(
 
 
 def check_constants(agent: Agent, program: Program | None) -> Iterator[Diagnostic]:
-    """E023: a condition that is the mere name of something the program cannot bind (`TRI-7`)."""
+    """CHK-E023: a condition that is the mere name of something the program cannot bind (`TRI-7`)."""
     everywhere = program_names(agent, program)
     found = list(conditions(agent))
     parameters = parameter_tables(agent, [one.target for one in found if one.target is not None])

@@ -92,7 +92,7 @@ def expression_calls(tree: Any) -> Iterator[CallExpr]:
 
 
 def inspected(agent: Agent) -> Iterator[tuple[Any, bool]]:
-    """The trees in which calls are checked, and whether each is a policy guard (E009, E015, E016)."""
+    """The trees in which calls are checked; whether each is a policy guard (CHK-E009, CHK-E015, CHK-E016)."""
     for rule in agent.policies:
         yield rule.guard, True
     for plan in agent.plans:

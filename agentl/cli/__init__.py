@@ -1,1 +1,4 @@
-"""The command line: one module per family of commands, no logic of its own (`CLI-1` to `CLI-16`)."""
+"""The command line: one module per family of commands, no logic in it.
+
+`CLI-1` to `CLI-6`, `CLI-13` to `CLI-16`.
+"""

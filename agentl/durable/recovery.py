@@ -21,7 +21,7 @@ class DurableJournal(ServedJournal):
     _narrowed: tuple[str, list[str]] | None = None
 
     def intent(self, permit: ExecutionPermit, promise: tuple[str, ...]) -> Recovery:
-        """Put the intent on record, durable, or consume the recorded one (`RES-5`, `RES-6`)."""
+        """Put the intent on record, durable, or consume the recorded one (`RES-5`, `RES-6`, `DUR-2`)."""
         entry = self.upcoming()
         if entry is None:
             self.write("intent", permit.target, intent_args(permit, promise), sync=True)

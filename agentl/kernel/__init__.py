@@ -1,4 +1,4 @@
-"""The trusted base: it judges every action, and it alone calls a host (`KRN-1` to `KRN-19`).
+"""The trusted base: it judges every action, and it alone calls a host (`KRN-1` to `KRN-19`, `API-8`).
 
 The names are loaded when they are first used, so that importing one module of the kernel does not
 import them all.

@@ -247,7 +247,7 @@ class entered:  # noqa: N801 - reads as a word in a with statement
     error=clause("KRN-13", "Dispatch"),
 )
 def require_permit(kind: str, target: str, args: Mapping[str, Any]) -> ActionContext:
-    """The check inside a host, before anything is done (`KRN-13`).
+    """The check inside a host, before anything is done (`KRN-13`, `INV-1`).
 
     Args:
         kind: ``invoke`` for a tool, ``delegate`` for a sub-agent.

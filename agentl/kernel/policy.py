@@ -69,21 +69,19 @@ class _Rules(NamedTuple):
     approval: tuple[_Compiled, ...]
 
 
-@ensure(
-    lambda never, denied, result: result == DENIED if never or denied else True,
-    error=clause("POL-2", "ProhibitionDominates"),
-)
+@ensure(lambda never, result: not never or result == DENIED, error=clause("INV-2", "NeverDominates"))
+@ensure(lambda denied, result: not denied or result == DENIED, error=clause("POL-2", "DenyDominates"))
 @ensure(
     lambda allow_targets, allow_true, default_allows, approval, result: (
         result == DENIED
         or ((allow_true if allow_targets else default_allows) and (result == APPROVAL_REQUIRED) == approval)
     ),
-    error=clause("POL-2", "PermissionNeedsGround"),
+    error=clause("POL-2", "Permitted"),
 )
 def ruling(
     never: bool, denied: bool, allow_targets: bool, allow_true: bool, default_allows: bool, approval: bool
 ) -> Verdict:
-    """The verdict that follows from which rules match (`POL-2`, steps 1 to 5).
+    """The verdict that follows from which rules match (`POL-2`, steps 1 to 5; `INV-2`).
 
     Args:
         never: a NEVER matches. denied: a DENY matches.
@@ -139,7 +137,7 @@ class PolicyEngine:
 
     @ensure(
         lambda request, result: result.rule is None or result.rule.target in ("*", request.tool),
-        error=clause("POL-2", "RuleIsAboutTheTarget"),
+        error=clause("POL-2", "Aimed"),
         enabled=SLOW,
     )
     def check(self, request: ActionRequest, state: State) -> PolicyDecision:

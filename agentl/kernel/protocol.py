@@ -224,7 +224,7 @@ def dispatch(permit: PermitStage, record: RecordStage) -> PermitStage:
     error=clause("KRN-13", "Dispatch"),
 )
 def present(permit: PermitStage, fresh: bool, same_target: bool, same_arguments: bool) -> Presentation:
-    """The host's half of Dispatch (`KRN-13`): is this call exactly the one that was authorised?
+    """The host's half of Dispatch (`KRN-13`, `INV-6`): is this call exactly the one that was authorised?
 
     ``fresh``: this attempt was not presented before; ``same_target``: kind and name are those of the
     permit; ``same_arguments``: the digest of the arguments is the one that was judged.
@@ -318,7 +318,7 @@ def usable(recorded: Promise, made: Promise, restricted: bool) -> Promise:
     error=clause("TOL-3", "Settle"),
 )
 def settle(promise: Promise, finding: Finding, unsure: bool, may_repeat: bool) -> Settlement:
-    """Settle (`TOL-3`, `RES-6`): what to do about an action that has no result. Never a guess.
+    """Settle (`TOL-3`, `RES-6`, `DUR-2`, `INV-9`): what to do about an action without a result: no guess.
 
     Args:
         promise: the usable promises of the host (``usable``).

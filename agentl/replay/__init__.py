@@ -1,4 +1,7 @@
-"""Record a run, and derive it again from the recording without touching the world (`RPL-1` to `RPL-7`)."""
+"""Record a run, and derive it again from the record without touching the world.
+
+`RPL-1` to `RPL-7`, `API-10`.
+"""
 
 from agentl.errors import ReplayDivergence, ReplayedError, ReplayError
 from agentl.journal.entry import ANNOTATIONS, KINDS, Entry

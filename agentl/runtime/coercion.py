@@ -1,4 +1,4 @@
-"""Types and domains of model answers, enforced whatever the model says (`LLM-2` to `LLM-4`)."""
+"""Types and domains of model answers, enforced whatever the model says (`LLM-2` to `LLM-4`, `INV-10`)."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from agentl.values import type_name
 
 
 class Envelope(NamedTuple):
-    """A message in the inbox; ``labels`` are those of its fields at the sender (`SOC-2`)."""
+    """A message in the inbox; ``labels`` are those of its fields at the sender."""
 
     name: str
     sender: str

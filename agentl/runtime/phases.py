@@ -131,6 +131,7 @@ class Phases:
             core.origin = before
 
     def _by_model(self, using: tuple[str, ...]) -> None:
+        """Let the model choose a plan (`TCK-10`); a name that no PLAN declares queues nothing (`INV-5`)."""
         core = self.core
         chosen = self.models.select_plan(using)
         if chosen is None:
@@ -144,7 +145,7 @@ class Phases:
 
 
 def _nothing_to_infer() -> None:
-    """UPDATE_HYPOTHESES of an agent without hypotheses; one that has some is refused before it runs."""
+    """UPDATE_HYPOTHESES of an agent without hypotheses; any other is refused at start-up (`TCK-8`)."""
 
 
 __all__ = ["CYCLE", "SYNONYMS", "Phases"]

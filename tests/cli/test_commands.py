@@ -1,4 +1,7 @@
-"""Each command as a person uses it: its lines, its JSON, both languages, its exit codes (CLI-1 to CLI-16)."""
+"""Each command as a person uses it: its lines, its JSON, both languages, its exit codes.
+
+CLI-1 to CLI-6, CLI-13 to CLI-16.
+"""
 
 from __future__ import annotations
 

@@ -328,7 +328,7 @@ def test_an_effect_that_cannot_be_evaluated_is_not_believed() -> None:
 
 
 def test_an_outcome_sets_no_belief() -> None:
-    """`TOL-5`, `UTL-2`."""
+    """`TOL-5`: it waits for the utility of outcomes."""
     assert outcome({}, "t { OUTCOME good WITH 0.5 { disk.a = 1 } }").state.beliefs == {}
 
 

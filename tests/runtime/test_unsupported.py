@@ -23,7 +23,7 @@ from tests.support.running import agent_of, start
     ],
 )
 def test_a_program_that_needs_what_is_missing_is_refused_at_once(body: str, code: str, named: str) -> None:
-    """`TCK-4`: one clear sentence that names what is meant, in both languages, and nothing runs."""
+    """`TCK-4`, `TCK-8`: one clear sentence that names what is meant, in both languages, and nothing runs."""
     with pytest.raises(RuntimeAgentError) as refused:
         start(body)
     assert refused.value.code == code
