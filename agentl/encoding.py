@@ -35,11 +35,23 @@ def encode(value: Any, lossy: list[str] | None = None) -> Any:
     ``path : Type`` is appended to ``lossy``. Every mapping is written as ``$dict``, so no data
     can pass itself off as a tag.
     """
+    if type(value) is dict and _is_flat(value):
+        # Arguments and results are mostly this: nothing inside to look for, nothing that can be lost.
+        return {"$dict": [[key, item] for key, item in value.items()]}
     seen: list[str] = []
     form = _encode(value, None, [], seen)
     if seen and lossy is not None:
         _encode(value, "", [], lossy)  # places are worth their cost only once something is lost
     return form
+
+
+def _is_flat(value: dict[Any, Any]) -> bool:
+    for key, item in value.items():
+        if type(key) is not str:
+            return False
+        if type(item) not in _SAME_FORM and (type(item) is not int or item.bit_length() > MAX_INTEGER_BITS):
+            return False
+    return True
 
 
 def _below(place: str | None, part: Any) -> str | None:
@@ -66,22 +78,34 @@ def _encode(value: Any, place: str | None, above: list[Any], lossy: list[str]) -
                 [_encode(key, place, above, lossy), _encode(item, _below(place, key), above, lossy)]
                 for key, item in value.items()
             ]
+            if not _told_apart([key for key, _ in pairs]):
+                return _encode_leaf(value, kind, place, lossy)
             return {tag: pairs}
         if kind is Labeled:
             return {tag: [_encode(value.value, place, above, lossy), list(value.prov.names)]}
         items = value if kind is not set else sorted(value, key=_set_order)
-        return {
-            tag: [
-                _encode(item, None if place is None else f"{place}[{position}]", above, lossy)
-                for position, item in enumerate(items)
-            ]
-        }
+        forms = [
+            _encode(item, None if place is None else f"{place}[{position}]", above, lossy)
+            for position, item in enumerate(items)
+        ]
+        if kind is set and not _told_apart(forms):
+            return _encode_leaf(value, kind, place, lossy)
+        return {tag: forms}
     finally:
         above.pop()
 
 
+def _told_apart(forms: list[Any]) -> bool:
+    """Whether keys or items are still different once read back.
+
+    Two NaNs are two keys of a dictionary, and so are two foreign objects that print alike; read
+    back they are one. A container that holds such a pair has no journal form (`ENC-2`).
+    """
+    return all(type(form) is str for form in forms) or len({decode(form) for form in forms}) == len(forms)
+
+
 def _encode_leaf(value: Any, kind: type, place: str | None, lossy: list[str]) -> Any:
-    if kind is Symbol:
+    if kind is Symbol:  # marked, so that it does not come back as the text of the same letters (`ENC-3`)
         return {"$sym": value.name}
     if kind is Decimal:
         return {"$dec": str(value)}
@@ -112,6 +136,7 @@ def _set_order(item: Any) -> bytes:
         return b"1" + repr(encode(item)).encode("utf-8", "surrogatepass")
 
 
+_SAME_FORM: Final = frozenset({str, bool, type(None)})
 _CONTAINER_TAG: Final[dict[type, str]] = {
     dict: "$dict",
     list: "$list",

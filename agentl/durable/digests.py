@@ -10,6 +10,7 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import Any, Final
 
+from agentl.journal.entry import canonical_json
 from agentl.values import DataModelError, Opaque, canonical_bytes
 
 _MODULUS: Final = 1 << 256
@@ -153,6 +154,14 @@ def _queued(entry: Any) -> list[Any]:
     ]
 
 
+def _event_bytes(identity: tuple[Any, ...]) -> bytes:
+    """What an event counts with: its JSON text where it is plain JSON, else its canonical bytes."""
+    try:
+        return b"j" + canonical_json(identity)
+    except (TypeError, ValueError, RecursionError):
+        return b"c" + tolerant_bytes(list(identity))
+
+
 class TraceDigest:
     """The digest of all events so far, as a chain over them (`DUR-9`)."""
 
@@ -166,7 +175,7 @@ class TraceDigest:
         events = self._trace.events
         chain = self._chain
         for position in range(self._seen, len(events)):
-            chain = sha256(chain + tolerant_bytes(list(events[position].identity()))).digest()
+            chain = sha256(chain + _event_bytes(events[position].identity())).digest()
         self._seen = len(events)
         self._chain = chain
         return chain.hex()
