@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.field_reports.kit import RUNNING, Ledger, Place
+# Their assertions count under ``python -O`` too, as those of the tests do.
+pytest.register_assert_rewrite("tests.field_reports.kit", "tests.field_reports.relay")
+
+from tests.field_reports.kit import RUNNING, Ledger, Place  # noqa: E402
 
 
 @pytest.fixture(params=["file", "sqlite"])
