@@ -222,11 +222,12 @@ class FileStore:
         self._laid_out = self._end + written
 
     def _write(self, block: bytes) -> None:
-        view = memoryview(block)
-        while view:
-            written = os.pwrite(self._descriptor, view, self._end)
+        written = os.pwrite(self._descriptor, block, self._end)
+        self._end += written
+        while written < len(block):
+            block = block[written:]
+            written = os.pwrite(self._descriptor, block, self._end)
             self._end += written
-            view = view[written:]
         self._laid_out = max(self._laid_out, self._end)
 
     def _check(self, epoch: int) -> None:

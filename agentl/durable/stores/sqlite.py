@@ -42,6 +42,7 @@ CREATE TABLE IF NOT EXISTS refusals (run_id TEXT PRIMARY KEY, refusal TEXT NOT N
 _LATEST: Final = (
     "SELECT epoch, holder, since, expires FROM leases WHERE run_id = ? ORDER BY epoch DESC LIMIT 1"
 )
+_INSERT: Final = "INSERT INTO entries VALUES (?, ?, ?)"
 _LEASES: Final = "SELECT epoch, holder, expires FROM leases WHERE run_id = ? ORDER BY epoch"
 _RELEASE: Final = "UPDATE leases SET expires = NULL WHERE run_id = ? AND epoch = ?"
 _COUNT: Final = (
@@ -228,7 +229,10 @@ class SQLiteStore:
         try:
             with _transaction(connection):
                 self._fence(connection, epoch)
-                connection.executemany("INSERT INTO entries VALUES (?, ?, ?)", waiting)
+                if len(waiting) == 1:
+                    connection.execute(_INSERT, waiting[0])
+                else:
+                    connection.executemany(_INSERT, waiting)
                 now = self._clock()
                 if now - self._renewed >= RENEW_SECONDS:
                     self._renew(connection, now)
@@ -376,16 +380,25 @@ def _failing(operation: str) -> Iterator[None]:
         raise failure(operation, error) from error
 
 
-@contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
+class _transaction:  # noqa: N801 - reads as a word in a with statement
+    """A block that is committed as a whole or not at all."""
+
+    __slots__ = ("_connection",)
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def __enter__(self) -> None:
+        self._connection.execute("BEGIN IMMEDIATE")
+
+    def __exit__(self, kind: type[BaseException] | None, *_raised: object) -> None:
+        connection = self._connection
+        try:
+            if kind is None:
+                connection.execute("COMMIT")
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
 
 
 @contextmanager
