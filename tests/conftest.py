@@ -8,11 +8,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from agentl.messages import set_language
+
+# What the tests share asserts as well; unless pytest rewrites it, that is dropped under python -O.
+pytest.register_assert_rewrite(
+    *(f"tests.{folder.name}" for folder in sorted(Path(__file__).parent.iterdir()) if folder.is_dir())
+)
 
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 _DEEP = {"stateful_step_count": 100, "print_blob": True}

@@ -39,7 +39,9 @@ class Ledger:
 
     @ensure(
         lambda self, action_hash, result: (
-            (held := self._entries[self._unused][1]) is result._held  # noqa: SLF001
+            (entry := self._entries.get(self._unused)) is not None
+            and entry[0] is result
+            and (held := entry[1]) is result._held  # noqa: SLF001
             and held.stage is PermitStage.ISSUED
             and held.action_hash == action_hash
         ),

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from agentl.errors import ReplayDivergence, ReplayError
-from agentl.journal.chain import Chain, empty_head
+from agentl.journal.chain import HEAD_DIGITS, Chain, empty_head
 from agentl.journal.entry import ANNOTATIONS, KINDS, Entry, dump, encode_args, from_data, read_json
 from agentl.journal.failures import describe, rebuild
 from agentl.kernel.port import Verdict
@@ -53,7 +53,9 @@ class Journal:
         self.lossy: list[str] = list(lossy)
         self.signing_key = signing_key
         self._report = chain_report
-        self._chain = Chain(None, self.entries[-1].h if self.entries else "")
+        # A digest of another form is damage, which the report names; no chain goes on after it.
+        last = self.entries[-1].h if self.entries else ""
+        self._chain = Chain(None, last if len(last) == HEAD_DIGITS else "")
         self._cursors: dict[str | None, int] = {}
         self._verdicts: list[Verdict] = []
 

@@ -195,3 +195,15 @@ def test_markers_in_data_stay_data() -> None:
     journal.record("read", "p", value=evil)
     journal.seal("")
     assert Journal.loads(journal.dumps()).replay_value("read", "p") == evil
+
+
+@pytest.mark.parametrize("digest", ["abc", "", "é" * 10])
+def test_a_last_digest_of_another_form_is_damage_and_nothing_worse(tmp_path: Path, digest: str) -> None:
+    """SEA-2, SEA-3: a lenient load reports it, and can still be looked at."""
+    journal, _ = recorded(tmp_path)
+    data = journal.to_json()
+    data["entries"][-1]["h"] = digest
+    lenient = Journal.loads(json.dumps(data), strict=False)
+    assert lenient.chain_report.reason == "seal.bad_digest"
+    assert len(lenient.entries) == len(data["entries"])
+    assert lenient.head == Journal().head
