@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from agentl import Host
-from agentl.durable import FileStore, MemoryStore
+from agentl.durable import FileStore, MemoryStore, closing
 from agentl.durable.boundary import DurableHost
 from agentl.durable.recovery import DurableJournal
 from agentl.durable.stores import file as file_store
@@ -325,11 +325,18 @@ class Process:
                     unused = self.permits[self.now - 1] = granted.permit
             else:
                 self.step = "Close"
-                if self.journal.take("close", RUN) is None:
-                    self.journal.write("close", RUN, {"reason": "until", "ticks": 1}, sync=True)
-                self.journal.completed = True
-                self._end("closed", "Close")
+                self._close()
                 return
+
+    def _close(self) -> None:
+        entry = self.journal.upcoming()
+        ending = closing.close(self.journal.remaining(), None if entry is None else entry.kind)
+        if ending is closing.Ending.REFUSED:
+            self._end("refused", "Close")
+            return
+        if ending is closing.Ending.WRITE:
+            self.journal.write("close", RUN, {"reason": "until", "ticks": 1}, sync=True)
+        self._end("closed", "Close")
 
     def _execute(self, kernel: Kernel, permit: Any, host: Any) -> None:
         self.now = int(permit.target[1:])

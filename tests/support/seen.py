@@ -59,7 +59,9 @@ def _listed(of: Any) -> tuple[Any, ...]:
 def _record(entry: Mapping[str, Any]) -> Record:
     kind, note = entry["kind"], entry["note"]
     kept = kind == "intent" or (kind == "resolution" and note in REPEATS)
-    return Record(kind, entry["action"], entry["id"], note, entry["promise"] if kept else NOTHING)
+    # An operator names an action by the id on record; the model counts under the policy of the day.
+    number = 0 if kind == "verdict" else entry["id"]
+    return Record(kind, entry["action"], number, note, entry["promise"] if kept else NOTHING)
 
 
 def model_view(state: Mapping[str, Any]) -> View:
@@ -140,7 +142,7 @@ class Records:
             return Record("resolution", action_of(entry["key"]), number_of(name), how, kept)
         if kind == "verdict":
             note = "executed" if args["executed"] else "not_executed"
-            return Record("verdict", action_of(entry["key"]), number_of(args["action_id"]), note, NOTHING)
+            return Record("verdict", action_of(entry["key"]), 0, note, NOTHING)
         if kind == "invoke":
             # The result stands behind its intent, whose id it has.
             error = entry.get("error")

@@ -224,6 +224,8 @@ class Walker:
             self.process.live()
         except Dies:
             pass
+        except Exception as problem:  # a walk of faulty code: whatever it does is a finding
+            self._disagree(f"the code raised {problem!r} from {self.model.views[self.node]}")
         finally:
             self.disk.let_go()
 
