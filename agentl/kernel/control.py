@@ -140,18 +140,16 @@ def arguments(
     Raises:
         InvalidArguments: a parameter is given twice. Whatever an expression raises passes through.
     """
-    if isinstance(tool, ToolDecl):
-        names: list[str] = [name for name, _ in tool.inputs]
-    else:
-        names = list(tool or ())
     evaluator = Evaluator(state)
     values: dict[str, Any] = {}
     labels: dict[str, Prov] = {}
-    for position, node in enumerate(call.args):
-        name = names[position] if position < len(names) else f"arg{position}"
-        value, label = evaluator.labeled(node)
-        values[name] = value
-        labels[name] = label | control
+    if call.args:
+        names = [name for name, _ in tool.inputs] if isinstance(tool, ToolDecl) else list(tool or ())
+        for position, node in enumerate(call.args):
+            name = names[position] if position < len(names) else f"arg{position}"
+            value, label = evaluator.labeled(node)
+            values[name] = value
+            labels[name] = label | control
     for name, node in call.kwargs:
         if name in values:
             raise InvalidArguments(code="kernel.argument_twice", parameter=name)
