@@ -211,15 +211,17 @@ class ServedJournal:
 
     def upcoming(self) -> Entry | None:
         """The next entry that a crossing must match; notes that need no crossing are consumed (`RES-10`)."""
-        while True:
-            entry = self._ordered.peek()
+        ordered = self._ordered
+        while ordered.cursor < ordered.prefix:
+            entry = ordered.peek()
             if entry is None:
-                return None
+                break
             if entry.kind == "verdict":
                 self._waiting.append(verdict_of(entry))
             elif entry.kind != "resume":
                 return entry
-            self._ordered.take()
+            ordered.take()
+        return None
 
     def take(self, kind: str, key: str, args: Any = None) -> Entry | None:
         """The recorded entry of this crossing, or ``None`` behind the prefix (`RES-4`).
