@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from agentl.contracts import clause, ensure
+from agentl.contracts import clause, ensure, require
 
 
 class Ending(Enum):
@@ -15,6 +15,7 @@ class Ending(Enum):
     REFUSED = "refused"
 
 
+@require(lambda left: left >= 0, error=clause("RES-8", "Close"))
 @ensure(
     lambda left, result: (result is Ending.WRITE) == (left == 0),
     error=clause("RES-8", "Close"),

@@ -269,6 +269,7 @@ _LEASE = {
     "lease.next_epoch require 0": Case(lambda: (-1,), "StoreFailure durable.store_failed"),
     "lease.next_epoch ensure 0": Case(lambda: (3,), "4", gives(3)),
     "lease.may_append ensure 0": Case(lambda: (1, 2), "False", gives(True)),
+    "closing.close require 0": Case(lambda: (-1, "intent"), "refused"),
     "closing.close ensure 0": Case(lambda: (1, "intent"), "refused", gives(closing.Ending.SERVED)),
     "closing.close ensure 1": Case(lambda: (1, "close"), "served", gives(closing.Ending.WRITE)),
 }
