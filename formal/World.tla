@@ -102,20 +102,23 @@ Acted(a, reply) ==
     ELSE Append(effects[a], [args |-> args[a], lawful |-> Lawful(a), key |-> Key(a), promise |-> host[a]])
 
 -----------------------------------------------------------------------------
+(* HST-4: how often a target may be called; a host may say it per target.  *)
+Bound(a) == MaxAttempts
+
 (* RES-9: a promise counts if it is on record and still made.               *)
 Usable(a) == Recorded(a) \cap host[a]
 
 (* TOL-3: what one reply means.  A late sure failure removes no doubt.      *)
 Classify(a, reply) ==
     CASE reply.hears = "returned" -> "returned"
-      [] "read_only" \in Usable(a) /\ (reply.hears = "failed" \/ Attempt(a) >= MaxAttempts) -> "failed"
+      [] "read_only" \in Usable(a) /\ (reply.hears = "failed" \/ Attempt(a) >= Bound(a)) -> "failed"
       [] reply.hears = "failed" -> IF OpenDoubt(a) THEN "called_off" ELSE "failed"
       [] OTHER -> "unsure"
 
 (* HST-4, RES-6: called again under the same key, within the bound.         *)
 MayRetry(a) ==
     /\ Usable(a) \cap {"idempotent", "read_only"} # {}
-    /\ call[a] = "interrupted" \/ (call[a] = "unsure" /\ Attempt(a) < MaxAttempts)
+    /\ call[a] = "interrupted" \/ (call[a] = "unsure" /\ Attempt(a) < Bound(a))
 
 MayAsk(a) == "reconcilable" \in Usable(a)
 
@@ -150,5 +153,5 @@ Excuse(a, said) ==
     /\ Waiting(a) = "none"
     /\ \/ Recorded(a) \cap host[a] = {}
        \/ said = "unknown"
-       \/ call[a] # "interrupted" /\ (call[a] = "called_off" \/ Attempt(a) >= MaxAttempts)
+       \/ call[a] # "interrupted" /\ (call[a] = "called_off" \/ Attempt(a) >= Bound(a))
 =============================================================================

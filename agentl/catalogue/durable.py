@@ -173,6 +173,26 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "l'action {action_id} est inconnue ou déjà tranchée ; voyez agentl durable status",
         "action {action_id} is unknown or already settled; see agentl durable status",
     ),
+    "durable.steps_unreadable": (
+        "{file} : la ligne {line} est illisible ; enregistrez les pas à nouveau",
+        "{file}: line {line} cannot be read; record the steps again",
+    ),
+    "durable.steps_empty": (
+        "{file} : aucun pas n'y est enregistré, rien ne serait vérifié ; enregistrez les pas à nouveau",
+        "{file}: there is no step in it, nothing would be checked; record the steps again",
+    ),
+    "durable.steps_format": (
+        "{file} : la ligne {line} annonce un autre format ; enregistrez les pas avec cette version",
+        "{file}: line {line} announces another format; record the steps with this version",
+    ),
+    "durable.steps_cut": (
+        "{file} : l'enregistrement est coupé à la ligne {line} ; enregistrez les pas jusqu'à la fin",
+        "{file}: the log is cut at line {line}; record the steps to the end",
+    ),
+    "durable.steps_unknown": (
+        "{file} : la ligne {line} n'est pas un pas connu ; enregistrez les pas avec cette version",
+        "{file}: line {line} is no known step; record the steps with this version",
+    ),
     "durable.run_id": (
         "identifiant d'exécution refusé : {run_id} (1 à {longest} caractères visibles, sans espace au bord)",
         "run id refused: {run_id} (1 to {longest} visible characters, no space at either end)",

@@ -16,6 +16,7 @@ from agentl.durable.program import (
     PromiseChange,
     agents_of,
     check_run_id,
+    pending_changes,
     program_digest,
     promise_changes,
     promises_of,
@@ -141,6 +142,11 @@ class DurableRun:
         if opened.get("program_sha256") != program_digest(self.agents):
             raise DurableError(code="durable.program_changed", run_id=index.run_id)
         self.promise_changes = promise_changes(opened.get("promises"), promises_of(self.agents, [self._host]))
+        # A driver in between may have promised something else when it recorded what now waits (`RES-9`).
+        known = [change.target for change in self.promise_changes]
+        self.promise_changes += [
+            change for change in pending_changes(index.pending(), self._host) if change.target not in known
+        ]
         return index.run_id
 
     # --- what a run shows ----------------------------------------------------------------
@@ -232,7 +238,8 @@ class DurableRun:
         if self._steps is not DISCARD:
             if self.journal.index.close_args is None:
                 self._steps(Crash())
-            self._steps(Resume(len(self.journal.lines)))
+            counts = self.journal.index.counts
+            self._steps(Resume(sum(counts.get(kind, 0) for kind in ("intent", "invoke", "delegate"))))
 
     def _limit(self, max_ticks: int | None) -> int:
         if max_ticks is not None:

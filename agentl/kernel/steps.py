@@ -105,9 +105,9 @@ class Crash:
 
 @dataclass(frozen=True, slots=True)
 class Resume:
-    """A process takes the run up again (`RES-1`), with so many ``entries`` on record."""
+    """A process takes the run up again (`RES-1`), and finds so many intents and results on record."""
 
-    entries: int
+    records: int
 
 
 Step = Decide | Approve | Mint | Intent | Dispatch | Settle | Result | Verdict | Close | Crash | Resume

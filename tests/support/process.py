@@ -211,6 +211,8 @@ class Process:
         self.served = False
         self.journal: Any = None
         self.now = 0
+        self.die_inside = False
+        self.tell: Callable[[told.Step], None] = told.DISCARD
 
     # --- what can be seen ----------------------------------------------------------------
 
@@ -257,6 +259,8 @@ class Process:
             granted = self.rule[place] == "allow" or (self.rule[place] == "ask" and asked and held.approved)
             lawful = held.stage is PermitStage.DISPATCHING and granted
             self.effects[place].append(Effect("judged" if n == action else "changed", lawful, key, promise))
+        if self.die_inside:
+            raise Dies
         if hears == "failed":
             raise NotExecuted("no")
         if hears == "unsure":
@@ -351,6 +355,7 @@ class Process:
 
     def hears(self, step: told.Step) -> None:
         """A step is told: note where the action stands, and compare."""
+        self.tell(step)
         place = self.now - 1
         match step:
             case told.Decide() | told.Approve():
