@@ -107,6 +107,12 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "{kind} `{target}` : permis déjà présenté ; une exécution n'appelle l'hôte qu'une fois",
         "{kind} `{target}`: permit presented already; one execution calls the host once",
     ),
+    "permit.nested": (
+        "{kind} `{target}` est en cours et journalisée : aucune autre action ne peut être demandée "
+        "avant son résultat ; appelez l'autre outil depuis le programme",
+        "{kind} `{target}` is under way and on record: no other action can be asked for before its "
+        "result; call the other tool from the program",
+    ),
     "permit.other": (
         "{kind} `{target}` : le permis a été émis pour {permit_kind} `{permit_target}` ; "
         "demandez-en un pour cette action",

@@ -12,7 +12,14 @@ from typing import Any
 from agentl.durable.recovery import DurableJournal
 from agentl.durable.served import event_ids
 from agentl.errors import ReplayDivergence
-from agentl.journal.crossings import approval_data, approval_from, approve_args, question_key
+from agentl.journal.crossings import (
+    approval_data,
+    approval_from,
+    approve_args,
+    model_silence,
+    put_to_a_person,
+    question_key,
+)
 from agentl.journal.entry import Entry
 from agentl.kernel.action import ActionRequest
 from agentl.kernel.approval import ApprovalRecord, approval_record
@@ -73,7 +80,7 @@ class DurableHost:
 
         def ask() -> dict[str, Any]:
             frozen = ActionRequest(tool=request.tool, action_id=action_id, hash=digest)
-            raw = self._host.approve(request)
+            raw = put_to_a_person(self._host, request)
             return approval_data(approval_record(raw, frozen, self._journal.clock()))
 
         value = self._journal.crossing("approve", action_id, ask, args=args, sync=True)
@@ -94,7 +101,8 @@ class DurableHost:
             again = [event for event in event_ids(events) if event in known]
             if again:
                 self._acknowledge(again)
-            kept = [event for event in events if not _known(event, known)]
+            seen = dict(known)
+            kept = [event for event in events if _first_sight(event, seen)]
             fresh.extend(event_ids(kept))
             return kept
 
@@ -124,8 +132,15 @@ class DurableHost:
         return events
 
 
-def _known(event: Any, known: Mapping[str, None]) -> bool:
-    return isinstance(event, dict) and event.get("id") is not None and str(event["id"]) in known
+def _first_sight(event: Any, seen: dict[str, None]) -> bool:
+    """Whether the event was not seen yet; one without an id cannot be told from another (`DUR-12`)."""
+    ids = event_ids([event])
+    if not ids:
+        return True
+    if ids[0] in seen:
+        return False
+    seen[ids[0]] = None
+    return True
 
 
 class DurableLLM:
@@ -143,10 +158,14 @@ class DurableLLM:
         """Values for the fields of a schema, with what the adapter says it could not give (`LLM-1`)."""
         self.last_reason_missing = None
 
+        def ask() -> Any:
+            answer = self._llm.reason(task, context, schema)
+            self.last_reason_missing = model_silence(self._llm)
+            return answer
+
         def missing() -> Any:
-            said = getattr(self._llm, "last_reason_missing", None)
-            self.last_reason_missing = None if said is None else [str(name) for name in said]
-            return None if said is None else {"missing": self.last_reason_missing}
+            said = self.last_reason_missing
+            return None if said is None else {"missing": said}
 
         def served(entry: Entry) -> None:
             args = entry.stored_args
@@ -156,7 +175,7 @@ class DurableLLM:
         return self._journal.crossing(
             "reason",
             task,
-            lambda: self._llm.reason(task, context, schema),
+            ask,
             result_args=missing,
             on_served=served,
         )

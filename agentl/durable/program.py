@@ -103,3 +103,16 @@ def promise_changes(recorded: Any, now: Promises) -> list[PromiseChange]:
             if old != new:
                 changes.append(PromiseChange(target, old, new))
     return changes
+
+
+def pending_changes(pending: Sequence[Mapping[str, Any]], host: Any) -> list[PromiseChange]:
+    """The interrupted actions whose intent records another promise than the host makes now (`RES-9`)."""
+    promise = getattr(host, "promise", None)
+    changes: dict[str, PromiseChange] = {}
+    for found in pending:
+        target, kind = str(found["tool"]), str(found["kind"])
+        old = tuple(str(name) for name in found["promise"] or ())
+        new = () if promise is None else tuple(sorted(promise(target, kind)))
+        if old != new:
+            changes.setdefault(target, PromiseChange(target, old, new))
+    return list(changes.values())

@@ -25,6 +25,7 @@ class DurableJournal(ServedJournal):
         entry = self.upcoming()
         if entry is None:
             self.write("intent", permit.target, intent_args(permit, promise), sync=True)
+            self.acting = (permit.kind, permit.target)
             return FRESH
         if entry.kind != "intent" or entry.key != permit.target:
             raise ReplayDivergence(
@@ -78,6 +79,7 @@ class DurableJournal(ServedJournal):
         # A promise that one driver did not make, although it called, is not made good by a later one.
         kept = tuple(name for name in promise if name in now)
         self._narrowed = (permit.action_id, list(kept)) if kept != promise else None
+        self.acting = (permit.kind, permit.target)
         return Recovery(
             attempt=attempt,
             pending=True,
@@ -125,6 +127,7 @@ class DurableJournal(ServedJournal):
 
     def result(self, permit: ExecutionPermit, outcome: Outcome) -> None:
         """Put the outcome on record, durable: the action never runs again (`DUR-6`, `DUR-7`)."""
+        self.acting = None
         args = encode_args(permit.kind, dict(permit.args))
         if outcome.error is not None:
             failure = describe(outcome.error)

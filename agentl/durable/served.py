@@ -13,7 +13,7 @@ from typing import Any, Final, Self
 from agentl.durable.lease import Lease
 from agentl.durable.stores.base import Store, utc_now
 from agentl.durable.stores.process import this_process
-from agentl.errors import DurableError, ReplayDivergence
+from agentl.errors import DurableError, PermitError, ReplayDivergence
 from agentl.journal.entry import Entry, dump, quote
 from agentl.journal.failures import Failure, describe, rebuild
 from agentl.journal.index import Index, Intention
@@ -21,20 +21,15 @@ from agentl.journal.journal import Entries, OrderedJournal
 from agentl.journal.keys import chain_key
 from agentl.kernel.permit import stops_the_run
 from agentl.kernel.port import Verdict
-from agentl.values import Symbol, decode, encode
+from agentl.values import decode, encode
 
 NO_VALUE: Final = '"value":null'
-_SCALARS: Final = frozenset((str, int, bool, type(None), Symbol))
+_PLAIN: Final = frozenset((str, bool, type(None)))
 
 
 def error_text(failure: Failure) -> str:
     """The outcome part of an entry with an error."""
     return f'"error":[{quote(failure[0])},{quote(failure[1])}]'
-
-
-def received(value: Any) -> Any:
-    """The value as the program receives it, live as on resume (`ENC-5`)."""
-    return value if type(value) in _SCALARS else decode(encode(value))
 
 
 class ServedJournal:
@@ -55,6 +50,8 @@ class ServedJournal:
         self.meta: Mapping[str, Any] | None = None
         self.resuming = False
         self.completed = False
+        # The action that has an intent and no result yet: nothing else crosses meanwhile (`DUR-5`).
+        self.acting: tuple[str, str] | None = None
         self._ordered = OrderedJournal(key)
         self._resume_due = False
         self._live = False
@@ -231,11 +228,15 @@ class ServedJournal:
 
         Raises:
             ReplayDivergence: the journal holds something else.
+            PermitError: an action is under way, and this is asked from inside it.
         """
         entry = self.upcoming()
         if entry is None:
             if self.completed:
                 raise ReplayDivergence(code="durable.completed", crossing=f"{kind}:{key}")
+            if self.acting is not None:
+                kind_of_action, target = self.acting
+                raise PermitError(code="permit.nested", kind=kind_of_action, target=target)
             return None
         if entry.kind != kind or entry.key != key:
             raise ReplayDivergence(
@@ -288,7 +289,7 @@ class ServedJournal:
             self.write(kind, key, args, error_text(failure), sync=sync, error=failure)
             raise rebuild(failure) from problem
         known = args if result_args is None else result_args()
-        if type(value) in _SCALARS and type(value) is not Symbol:
+        if type(value) in _PLAIN:
             self.write(kind, key, known, f'"value":{dump(value)}', sync=sync)
             return value
         stored = encode(value)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from agentl.datamodel import MAX_INTEGER_BITS
 from agentl.errors import ActionInDoubt, InvalidArguments, NotExecuted, PermissionRefused, PermitError
 from agentl.kernel import protocol
 from agentl.kernel.action import isolated
@@ -42,17 +43,20 @@ _CLASSIFIED: Final = {
     "failed": Finding.NOTHING_DONE,
     "in_doubt": Finding.CALLED_OFF,
 }
-_PLAIN: Final = frozenset({str, int, bool, type(None), Symbol})
+_PLAIN: Final = frozenset({str, bool, type(None), Symbol})
 
 
 def normalised(value: Any) -> Any:
     """The value as the program receives it, live as on resume: what a journal gives back (`ENC-5`)."""
     kind = type(value)
-    if kind in _PLAIN:
+    if kind in _PLAIN or (kind is int and value.bit_length() <= MAX_INTEGER_BITS):
         return value
     if kind is dict:
         for key, item in value.items():
-            if type(key) is not str or type(item) not in _PLAIN:
+            part = type(item)
+            if type(key) is not str or (
+                part not in _PLAIN and (part is not int or item.bit_length() > MAX_INTEGER_BITS)
+            ):
                 break
         else:
             return dict(value)
@@ -230,6 +234,9 @@ class Execution:
         step = protocol.settle(
             self.promise, finding, unsure, bound is not None and self.attempt < bound.attempts
         )
+        if step is Settlement.RETRY and bound is not None and not self._waited(bound):
+            finding = Finding.CALLED_OFF
+            step = protocol.settle(self.promise, finding, unsure, False)
         if self._steps is not DISCARD:
             heard = (
                 "failed" if step is Settlement.FAILED
@@ -237,12 +244,20 @@ class Execution:
                 else "called_off"
             )  # fmt: skip
             self._steps(Dispatch(held.action_id, self.attempt, heard, self._bound()))
-        if step is Settlement.RETRY and bound is not None:
-            pause = bound.pause(self.attempt, held.idempotency_key)
-            if pause > 0:
-                host.sleep(pause)
+        if step is Settlement.RETRY:
             self._repeat()
         return step
+
+    def _waited(self, bound: Any) -> bool:
+        """Wait before the next call; a wait that raises ends the attempts, it is no end of the run."""
+        try:
+            pause = bound.pause(self.attempt, self.held.idempotency_key)
+            if pause > 0:
+                self._host.sleep(pause)
+        except Exception as problem:  # noqa: BLE001 - ``sleep`` and a retry policy are the host's own code
+            let_through(problem)
+            return False
+        return True
 
     def _repeat(self) -> None:
         self.attempt += 1

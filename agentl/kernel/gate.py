@@ -70,6 +70,7 @@ class Kernel:
         self._doubts = Doubts()
         self._tick = 0
         self._seq = 0
+        self._under_way: Held | None = None
 
     def set_tick(self, tick: int) -> None:
         """The tick that action ids name (`KRN-10`)."""
@@ -168,9 +169,15 @@ class Kernel:
                 ``approver_failed(request, error)``. It can trace, never grant.
 
         Raises:
+            PermitError: a tool asks this kernel for another action while its own is being recorded.
             KernelAbort: an interruption; KeyboardInterrupt, SystemExit and the cancellation of a task
                 pass as well. Everything else that is raised on the way refuses.
         """
+        if self._under_way is not None and self.journal is not None:
+            # Served from its record the action under way does not run again, and what it asked for inside
+            # would be missing: a journal holds one action after the other (`DUR-5`).
+            held = self._under_way
+            raise PermitError(code="permit.nested", kind=held.kind, target=held.target)
         try:
             frozen, digest = isolate(request, kind, self._declared)
         except Stop as stop:
@@ -287,9 +294,11 @@ class Kernel:
 
     def _execute(self, held: Held, permit: ExecutionPermit, host: Any) -> Any:
         run = execution.Execution(permit, held, host, self.journal, self.steps)
+        outer, self._under_way = self._under_way, held
         try:
             return run.run()
         finally:
+            self._under_way = outer
             self._ledger.spend(permit)
             if not run.presented:
                 self.stats["unpresented"] += 1

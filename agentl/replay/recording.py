@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from agentl.journal.crossings import approval_data, approval_from, approve_args, question_key
+from agentl.journal.crossings import (
+    approval_data,
+    approval_from,
+    approve_args,
+    model_silence,
+    put_to_a_person,
+    question_key,
+)
 from agentl.kernel.action import ActionRequest
 from agentl.kernel.approval import ApprovalRecord, approval_record
 from agentl.kernel.permit import stops_the_run
@@ -86,7 +93,7 @@ class RecordingHost:
         now = getattr(self._host, "now", None)
 
         def ask() -> dict[str, Any]:
-            raw = self._host.approve(request)
+            raw = put_to_a_person(self._host, request)
             return approval_data(approval_record(raw, frozen, None if now is None else now()))
 
         return approval_from(frozen, self._recorder.crossing("approve", frozen.action_id, ask, args))
@@ -122,13 +129,18 @@ class RecordingLLM:
     def reason(self, task: str, context: Mapping[str, Any], schema: Mapping[str, str]) -> Any:
         """Values for a schema."""
 
-        def missing() -> Any:
-            said = getattr(self._llm, "last_reason_missing", None)
-            return None if said is None else {"missing": [str(name) for name in said]}
+        said: list[str] | None = None
 
-        return self._recorder.crossing(
-            "reason", task, lambda: self._llm.reason(task, context, schema), None, missing
-        )
+        def ask() -> Any:
+            nonlocal said
+            answer = self._llm.reason(task, context, schema)
+            said = model_silence(self._llm)
+            return answer
+
+        def missing() -> Any:
+            return None if said is None else {"missing": said}
+
+        return self._recorder.crossing("reason", task, ask, None, missing)
 
     def judge(self, task: str, context: Mapping[str, Any], questions: Mapping[str, Any]) -> Any:
         """Answers to questions."""

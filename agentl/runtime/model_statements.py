@@ -107,7 +107,7 @@ class ModelStatements:
 
     def _settled(self, field: Field, given: Any, label: Prov, *, judged: bool) -> tuple[Any, Prov]:
         """The value of a field after type, default and domain (`LLM-2` to `LLM-4`)."""
-        value = given if type(given) in (str, float, int, bool) else _received(given)
+        value = given if type(given) in (str, float, bool) else _received(given)
         value = coerce(field, value)
         if value is not UNDEFINED:
             if inside(field, value):

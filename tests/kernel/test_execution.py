@@ -93,6 +93,18 @@ def test_a_tool_that_changes_its_arguments_changes_no_further_attempt() -> None:
     assert seen == [[1], [1]]
 
 
+def test_a_wait_that_raises_ends_the_attempts() -> None:
+    """`HST-4`, `TOL-3`: a delay that no clock takes is no end of the run; the effect is in doubt."""
+
+    def refuse(_seconds: float) -> None:
+        raise OverflowError("timestamp out of range")
+
+    bank = Bank(After(LOST), idempotent=True, retry=Retry(attempts=3, delay=1e300))
+    bank.host.sleep = refuse
+    assert isinstance(failure(bank), ActionInDoubt)
+    assert bank.attempts == [1]
+
+
 def test_the_bound_ends_in_doubt() -> None:
     """TOL-3."""
     bank = Bank(LOST, LOST, LOST, idempotent=True)
