@@ -8,6 +8,7 @@ lets go; after a crash they are a torn tail (`STO-5`).
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
@@ -18,6 +19,7 @@ from typing import Any, Final
 from agentl.durable.lease import Lease, may_append, next_epoch, shown
 from agentl.durable.stores import oslock
 from agentl.durable.stores.base import Meta, failing_as, failure, utc_now
+from agentl.durable.stores.forks import watch
 from agentl.durable.stores.torn import Division, divide
 from agentl.errors import LeaseHeld, LeaseLost, StoreFailure
 
@@ -123,6 +125,7 @@ class FileStore:
             if fresh:
                 self._sync_directory()
         self._descriptor = descriptor
+        watch(self)
         self._broken = None
         self._waiting.clear()
         self._waiting_bytes = 0
@@ -143,7 +146,7 @@ class FileStore:
 
     def _lock(self) -> int:
         while True:
-            descriptor = os.open(self.wal, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            descriptor = self._open()
             try:
                 if not oslock.take(descriptor):
                     note = self._note()
@@ -162,6 +165,27 @@ class FileStore:
                 os.close(descriptor)
                 raise
             os.close(descriptor)
+
+    def _open(self) -> int:
+        """The journal file under a number that no standard stream has.
+
+        A process that was started without one of them would get it, and whatever is written to
+        that stream by number would land in the journal.
+        """
+        descriptor = os.open(self.wal, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        if descriptor > 2:
+            return descriptor
+        try:
+            return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
+        finally:
+            os.close(descriptor)
+
+    def forked(self) -> None:
+        """In a forked child: the lock stays with the parent, and nothing is written here (`STO-6`)."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+        self._descriptor = -1
+        self._waiting = []
 
     def repair(self) -> None:
         """Cut a torn tail off, and end an unfinished last line.

@@ -25,6 +25,7 @@ from agentl.durable.lease import (
     unsure,
 )
 from agentl.durable.stores.base import Meta, failing_as, failure, utc_now
+from agentl.durable.stores.forks import watch
 from agentl.durable.stores.process import liveness_of
 from agentl.errors import LeaseHeld, LeaseLost, StoreFailure
 
@@ -50,6 +51,8 @@ _COUNT: Final = (
     "AND name IN ('runs', 'entries', 'leases', 'refusals')"
 )
 BUSY_SECONDS: Final = 10.0
+# A connection must be neither used nor closed in a forked child; the child keeps it to its end.
+_abandoned: Final[list[sqlite3.Connection]] = []
 
 
 class SQLiteStore:
@@ -165,6 +168,7 @@ class SQLiteStore:
                 connection.close()
                 raise
         self._connection, self._epoch, self._broken = connection, lease.epoch, None
+        watch(self)
         self._waiting = []
         self._watch()
         return lease
@@ -356,6 +360,13 @@ class SQLiteStore:
             raise self._break("close", error) from error
         finally:
             self._let_go()
+
+    def forked(self) -> None:
+        """In a forked child: the lease stays with the parent, and its connection is not touched (`STO-6`)."""
+        if self._connection is not None:
+            _abandoned.append(self._connection)
+        self._connection = None
+        self._waiting = []
 
     def _let_go(self) -> None:
         connection, self._connection = self._connection, None
