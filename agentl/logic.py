@@ -14,6 +14,7 @@ from collections.abc import Callable
 from decimal import ROUND_HALF_EVEN, Context, Decimal, DivisionByZero, Inexact, InvalidOperation, Overflow
 from typing import Any, Final, NoReturn, TypeAlias
 
+from agentl.datamodel import MAX_INTEGER_BITS
 from agentl.errors import EvalError
 from agentl.messages import render as render_message
 from agentl.values import UNDEFINED, Symbol, fmt
@@ -73,7 +74,7 @@ def kleene_not(operand: Truth) -> Truth:
 
 
 def applies_when_unknown(effect: str) -> bool:
-    """Whether a rule of this effect matches when its guard is unknown (`TRI-6`).
+    """Whether a rule of this effect matches when its guard is unknown (`TRI-6`, `INV-3`).
 
     Only an ALLOW is withheld: ignorance keeps every prohibition and never permits.
     """
@@ -319,9 +320,13 @@ def arithmetic(op: str, left: Any, right: Any, line: int = 0) -> Any:
         if kind is int and other is int and left % right == 0:
             return left // right
     try:
-        return _OPERATIONS[op](left, right)
+        found = _OPERATIONS[op](left, right)
     except OverflowError:
         raise EvalError(code="eval.overflow", operator=op, line=line) from None
+    if type(found) is int and found.bit_length() > MAX_INTEGER_BITS:
+        # It could be neither shown nor stored, and a loop of products would grow it without end.
+        raise EvalError(code="eval.overflow", operator=op, line=line)
+    return found
 
 
 def _decimal(op: str, left: Decimal, right: Decimal, line: int) -> Decimal:

@@ -17,6 +17,8 @@ from typing import Any, Final
 from agentl.catalogue import CATALOGUE
 
 LANGUAGES: Final = ("fr", "en")
+# Above this Python writes no decimal digits (its own guard against quadratic work), and raises.
+_LONGEST_BITS: Final = 13_000
 
 _chosen: str | None = None
 
@@ -65,6 +67,8 @@ def fmt(value: Any) -> str:
         return "[" + ", ".join([fmt(item) for item in value]) + "]"
     if kind is dict:
         return "{" + ", ".join([f"{key!r}: {fmt(item)}" for key, item in value.items()]) + "}"
+    if kind is int and value.bit_length() > _LONGEST_BITS:
+        return hex(value)
     return str(value)
 
 
@@ -97,3 +101,27 @@ def render(code: str, values: Mapping[str, Any] | None = None, lang: str | None 
 def _names(template: str) -> tuple[str, ...]:
     """The values that a template names; only these are worth formatting."""
     return tuple(dict.fromkeys(name for _, name, _, _ in Formatter().parse(template) if name))
+
+
+def source_words(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of an error in a source text, its tokens named as people name them (`PER-3`).
+
+    The values themselves stay as they are, kind and value: programs read them.
+    """
+    shown = dict(values)
+    kind, _, text = str(values.get("found", "")).partition(" ")
+    if f"parse.kind.{kind}" in CATALOGUE:
+        shown["found"] = render(f"parse.kind.{kind}", {"text": text})
+    shown["expected"] = " ".join([_token_class(word) for word in values.get("expected", ())])
+    if "wanted" in values:
+        wanted = [_token_class(word.removeprefix("KW ")) for word in str(values["wanted"]).split(" / ")]
+        # "a / b" may be the division itself; a long list says nothing that ``expected`` does not say.
+        shown["wanted"] = " / ".join(wanted if len(wanted) <= 4 else [*wanted[:3], "…"])
+    if "quantity" in values:
+        shown["quantity"] = render(f"parse.quantity_{values['quantity']}")
+    return shown
+
+
+def _token_class(word: str) -> str:
+    code = f"parse.class.{word.strip('‹›')}"
+    return render(code) if code in CATALOGUE else word

@@ -213,6 +213,15 @@ def test_arithmetic_without_exact_or_finite_form() -> None:
         assert caught.value.code == "eval.overflow"
 
 
+def test_integers_stop_where_they_could_not_be_shown_or_stored() -> None:
+    """`EVA-8`, `KRN-2`: a loop of products is an error of the program, not the end of the run."""
+    number = 10**3000
+    with pytest.raises(EvalError) as caught:
+        logic.arithmetic("*", number, number)
+    assert caught.value.code == "eval.overflow"
+    assert render("eval.not_numeric", {"value": number * number, "line": 1}).count("0x") == 1
+
+
 def test_unary_minus() -> None:
     """`EVA-8`, `TRI-4`."""
     for held in (5, 2.5, Decimal("1.50"), -3):

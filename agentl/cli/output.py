@@ -99,7 +99,9 @@ def plain(value: Any) -> Any:
     return encode(value)
 
 
-def _write(stream: TextIO, text: str) -> None:
+def _write(stream: TextIO | None, text: str) -> None:
+    if stream is None:  # the process was started without this stream
+        return
     style = _style(text) if colourful(stream) else None
     if style is None:
         _emit(stream, text)
@@ -122,8 +124,8 @@ def _emit(stream: TextIO, text: str) -> None:
     try:
         stream.write(text + "\n")
         stream.flush()
-    except OSError:
-        # Nobody reads any more (a closed pipe, a full disk behind a redirection). A run that
+    except (OSError, ValueError):
+        # Nobody reads any more (a closed stream or pipe, a full disk behind a redirection). A run that
         # moves money must not be stopped by its own report.
         _mute(stream)
 

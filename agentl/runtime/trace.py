@@ -58,8 +58,10 @@ def failure(error: BaseException, *, crossed: bool = False) -> dict[str, Any]:
     """
     code = getattr(error, "code", "")
     if not crossed and isinstance(code, str) and code:
-        values = {name: value for name, value in getattr(error, "values", _NOTHING).items() if name != "line"}
-        return {"error_type": type(error).__name__, "error_code": code, "error_values": values}
+        values = dict(getattr(error, "values", _NOTHING))
+        # The source line is for people: as the line of the event it is no part of a digest (`DUR-9`).
+        line = {"line": values.pop("line")} if "line" in values else {}
+        return {"error_type": type(error).__name__, "error_code": code, "error_values": values, **line}
     return {"error_type": type(error).__name__, "error_text": _text_of(error)}
 
 
@@ -88,7 +90,8 @@ def _derived(values: Mapping[str, Any]) -> Mapping[str, Any]:
         made["action"] = f"{values.get('tool', '')}({made['args']})"
     if "error_type" in values:
         code = values.get("error_code")
-        text = render(code, values.get("error_values", _NOTHING)) if code else values.get("error_text", "")
+        said = {"line": values.get("line", ""), **values.get("error_values", _NOTHING)}
+        text = render(code, said) if code else values.get("error_text", "")
         made["error"] = f"{values['error_type']}: {text}" if values["error_type"] else text
     if "context" in values:
         made["context"] = render(values["context"], values)
@@ -173,7 +176,7 @@ class Trace:
         sink: called with every event; one that raises never stops the run.
 
     ``echo`` prints each line as it comes: ``True`` writes to the standard output, a callable
-    receives the line.
+    receives the line; one that raises never stops the run either.
     """
 
     def __init__(self, sink: Callable[[TraceEvent], Any] | None = None) -> None:
@@ -205,14 +208,15 @@ class Trace:
 
     def _add(self, event: TraceEvent) -> TraceEvent:
         self.events.append(event)
+        # Watching a run must not change it (`API-7`): nobody may be there to read any more.
         if self.echo:
-            line = self.line(event)
-            if callable(self.echo):
-                self.echo(line)
-            else:
-                sys.stdout.write(line + "\n")
+            with suppress(Exception):
+                line = self.line(event)
+                if callable(self.echo):
+                    self.echo(line)
+                else:
+                    sys.stdout.write(line + "\n")
         if self.sink is not None:
-            # Watching a run must not change it (`API-7`).
             with suppress(Exception):
                 self.sink(event)
         return event

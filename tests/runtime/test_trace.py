@@ -94,8 +94,24 @@ def test_an_error_of_the_package_is_kept_by_code_one_from_outside_by_text() -> N
         "error_type": "EvalError",
         "error_code": "eval.not_numeric",
         "error_values": {"value": "x"},
+        "line": 3,
     }
     assert failure(ValueError("nope"), crossed=True) == {"error_type": "ValueError", "error_text": "nope"}
+
+
+def test_the_line_of_an_error_is_shown_and_is_no_part_of_a_digest() -> None:
+    """`DUR-9`, `TRC-3`: people read where it happened; another layout of the program changes nothing."""
+    shown, identities = [], []
+    for line in (3, 8):
+        trace = Trace()
+        error = EvalError(code="eval.not_numeric", value="x", line=line)
+        trace.say(1, "ERROR", "stm.set_failed", {"path": "y", **failure(error)})
+        shown.append(trace.events[0].text + trace.events[0].detail)
+        identities.append(trace.events[0].identity())
+    assert "3" in shown[0]
+    assert "8" in shown[1]
+    assert "{line}" not in shown[0]
+    assert identities[0] == identities[1]
 
 
 def test_an_error_that_cannot_print_itself_is_still_reported() -> None:
