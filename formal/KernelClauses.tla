@@ -65,11 +65,11 @@ OneResult ==
 
 (* KRN-11: at most one permit is outstanding ...                            *)
 OneOutstanding == Cardinality({a \in Action : permit[a] \in {"issued", "dispatching"}}) <= 1
-(* ... and a permit runs once: when the result of its action was written or *)
-(* served in this process, it is not in force.                              *)
+(* KRN-11: and a permit runs once: when the result of its action was        *)
+(* written or served in this process, it is not in force.                   *)
 Consumed(a) == \E i \in 1..cursor : log[i].kind = "result" /\ log[i].action = a
 PermitSingleUse == \A a \in Action : Consumed(a) => permit[a] \notin {"issued", "dispatching"}
-(* A permit that was used, revoked or refused never comes to life again.    *)
+(* KRN-11: one that was used, revoked or refused never comes to life again. *)
 NoPermitRevives ==
     [][\A a \in Action : (permit[a] \in {"spent", "void", "refused"} /\ run' = "up") => permit'[a] = permit[a]]_vars
 

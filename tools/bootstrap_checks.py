@@ -67,7 +67,7 @@ def steps(python: Path) -> list[Step]:
         ),
         Step(
             "traceability",
-            "every clause has its model, its contract and its test",
+            "every clause has its code and its test, every action one name in model, code and trace",
             (run, "tools/traceability.py"),
             needs="tools/traceability.py",
         ),

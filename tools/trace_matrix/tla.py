@@ -20,7 +20,8 @@ _ENVIRONMENT = re.compile(r"\bENV\b\.?")
 class Operator:
     """One definition of a module: its source, the comment it stands under, and the clauses named there.
 
-    ``environment``: an action that is taken by the world, so no function of the code has its name.
+    ``group`` is the line of that comment: operators of one group are read together. ``environment``: an
+    action that is taken by the world, so no function of the code has its name.
     """
 
     module: str
@@ -30,6 +31,7 @@ class Operator:
     last: int
     source: str
     cites: dict[str, int]
+    group: int
     environment: bool = False
 
     @property
@@ -103,7 +105,8 @@ def read_module(path: Path, root: Path) -> Module:
             if group and len(group.names) == 1:
                 shown = "\n".join([*comment, text])
             environment = any(_ENVIRONMENT.search(line) for line in [*comment[:1], text.splitlines()[0]])
-            operators.append(Operator(name, defined, file, begin, end, shown, cites, environment))
+            above = group.first if group else begin
+            operators.append(Operator(name, defined, file, begin, end, shown, cites, above, environment))
     return Module(name, file, tuple(operators), heading)
 
 
