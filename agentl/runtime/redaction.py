@@ -9,15 +9,18 @@ enough to be told apart from ordinary words and numbers.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from typing import Any, Final
 
 from agentl.messages import fmt
 from agentl.runtime.paths import covers
 from agentl.state import State
-from agentl.values import UNDEFINED, Symbol
+from agentl.values import UNDEFINED
 
 REDACTED: Final = "⟦retenu⟧"
 _DISTINCT: Final = 4
+_COLLECTIONS: Final = (list, tuple, set, frozenset)
+_NUMBERS: Final = (int, float, Decimal)
 _PATH_VALUES: Final = ("value", "before", "after", "predicted", "observed", "hidden")
 
 
@@ -90,9 +93,10 @@ class Redactor:
 
 def _texts(value: Any, found: dict[str, None]) -> None:
     if isinstance(value, Mapping):
-        for item in value.values():
+        for key, item in value.items():
+            _texts(key, found)
             _texts(item, found)
-    elif isinstance(value, (list, tuple, set, frozenset)):
+    elif isinstance(value, _COLLECTIONS):
         for item in value:
             _texts(item, found)
     elif value is not None and not isinstance(value, bool):
@@ -108,12 +112,16 @@ def _without(value: Any, secrets: list[str]) -> Any:
                 value = value.replace(secret, REDACTED)
         return value
     if isinstance(value, Mapping):
-        return {key: _without(item, secrets) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_without(item, secrets) for item in value]
-    if isinstance(value, (Symbol, int, float)) and not isinstance(value, bool):
-        return REDACTED if fmt(value) in secrets or str(value) in secrets else value
-    return value
+        return {_without(key, secrets): _without(item, secrets) for key, item in value.items()}
+    if isinstance(value, _COLLECTIONS):
+        return type(value)(_without(item, secrets) for item in value)
+    if value is None or value is UNDEFINED or isinstance(value, bool):
+        return value
+    texts = (fmt(value), str(value))
+    if isinstance(value, _NUMBERS):
+        # A number is the secret or it is another one; part of its digits says nothing.
+        return REDACTED if any(text in secrets for text in texts) else value
+    return REDACTED if any(secret in text for secret in secrets for text in texts) else value
 
 
 __all__ = ["REDACTED", "Redactor"]

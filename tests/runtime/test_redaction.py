@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from agentl.reasoning import MockLLM
 from agentl.runtime.redaction import REDACTED, Redactor
 from agentl.runtime.runtime import Runtime
+from agentl.values import Symbol
 from tests.support.running import World, codes, events, run, start
 
 POLICY = "POLICY { DEFAULT ALLOW NEVER SEND customer.iban }"
@@ -94,3 +97,44 @@ def test_an_agent_without_the_prohibition_shows_everything() -> None:
     runtime = start('BELIEF { customer.iban: "FR7612345" }')
     assert runtime.llm_context(["customer.iban"])["focus"] == {"customer.iban": "FR7612345"}
     assert Runtime.REDACTED == REDACTED == "⟦retenu⟧"
+
+
+class Foreign:
+    """Something that prints what it holds."""
+
+    def __repr__(self) -> str:
+        return "Foreign(FR7612345)"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "FR7612345",
+        Symbol("FR7612345"),
+        7612345,
+        Decimal("7612345.50"),
+        7612345.5,
+        b"FR7612345",
+        date(7612, 3, 4),
+        ("FR7612345",),
+        {"FR7612345"},
+        ["x", ("FR7612345",)],
+        {"FR7612345": 1},
+        {"k": {"n": ("FR7612345", 2)}},
+        Foreign(),
+    ],
+    ids=str,
+)
+def test_a_value_of_any_type_is_masked_under_any_name(value: Any) -> None:
+    """`LLM-5`: copied, passed to a tool and given back, it is shown in no event."""
+    world = World().sensor("customer.iban", value)
+    world.host.tool("pay")(lambda to: {"back": to, "more": [to]})
+    runtime = run(
+        POLICY
+        + """OBSERVE customer.iban TOOL pay { INPUT { to } OUTPUT { back, more } }
+        PLAN p WHEN 1 == 1 { copy = customer.iban pay(to: copy) }""",
+        world.host,
+    )
+    text = runtime.trace.render() + repr([event.values for event in runtime.trace.events])
+    assert "7612" not in text
+    assert REDACTED in text
