@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agentl.messages import render
+from agentl.messages import render, source_words
 
 
 class AgentLError(Exception):
@@ -37,6 +37,15 @@ def _rebuild(cls: type[AgentLError], text: str, code: str, values: dict[str, Any
     error = cls.__new__(cls)
     AgentLError.__init__(error, text, code=code, **values)
     return error
+
+
+EXCERPT_WIDTH = 120
+"""How much of a source line an error shows, in characters."""
+
+
+def excerpt_start(column: int) -> int:
+    """How many characters of a source line are left out before the part that an error shows."""
+    return max(column - 60, 0) if column > 100 else 0
 
 
 class SourceError(AgentLError):
@@ -72,16 +81,17 @@ class SourceError(AgentLError):
         excerpt = str(self.values.get("excerpt", ""))
         if not excerpt:
             return ""
-        before = excerpt[: max(self.column - 1, 0)]
+        before = excerpt[: max(self.column - 1 - excerpt_start(self.column), 0)]
         return f"{excerpt}\n{''.join(mark if mark == chr(9) else ' ' for mark in before)}^"
 
     def __str__(self) -> str:
-        if self.text or not self.values.get("line"):
+        if self.text:
             return super().__str__()
-        values = {**self.values, "expected": " ".join(self.expected)}
-        if "quantity" in values:
-            values["quantity"] = render(f"parse.quantity_{values['quantity']}")
-        return f"{self.filename}:{self.line}: {render(self.code, values)}"
+        shown = source_words(self.values)
+        place = f"{self.filename}:{self.line}: " if self.line else ""
+        hint = self.values.get("hint")
+        more = f" — {render(hint, shown)}" if hint else ""
+        return f"{place}{render(self.code, shown)}{more}"
 
 
 class LexError(SourceError):

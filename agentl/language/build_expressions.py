@@ -51,7 +51,7 @@ class ExpressionBuilder:
             column=at.col,
             found=described(at),
             expected=expected,
-            excerpt=excerpt(self.text, at.line),
+            excerpt=excerpt(self.text, at.line, at.col),
             **values,
         )
 

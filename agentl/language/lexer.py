@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final, NamedTuple
 
-from agentl.errors import LexError
+from agentl.errors import EXCERPT_WIDTH, LexError, excerpt_start
 
 RESERVED: Final = frozenset(
     """
@@ -167,7 +167,7 @@ def _number(met: re.Match[str], text: str, line: int, col: int, filename: str) -
             limit=MAX_NUMBER_DIGITS,
             found=f"NUM {digits[:20]}…",
             expected=(),
-            excerpt=excerpt(text, line),
+            excerpt=excerpt(text, line, col),
         )
     value: int | float = float(digits) if "." in digits else int(digits)
     if met.lastgroup == "percent":
@@ -188,15 +188,36 @@ def _refusal(text: str, place: int, line: int, start: int, filename: str) -> Lex
         character=repr(character),
         found=repr(character),
         expected=(),
-        excerpt=excerpt(text, line),
+        hint=_hint(character) if code == "lex.character" else "",
+        excerpt=excerpt(text, line, place - start + 1),
     )
 
 
-def excerpt(text: str, line: int) -> str:
-    """Line ``line`` of ``text`` as it can be printed: at most 500 characters, nothing unprintable."""
+_QUOTES: Final = "'`‘’“”„«»"
+_MEANT: Final = {";": "semicolon", "&": "and", "|": "or", "!": "not", "%": "percent"}
+
+
+def _hint(character: str) -> str:
+    """What a character that begins no token was probably meant for; empty when nothing is likely."""
+    if character in _QUOTES:
+        return "lex.hint.quotes"
+    if character in _MEANT:
+        return f"lex.hint.{_MEANT[character]}"
+    return "lex.hint.name" if character.isalpha() else ""
+
+
+def excerpt(text: str, line: int, column: int = 1) -> str:
+    """Line ``line`` of ``text`` around ``column`` as it can be printed: short, nothing unprintable."""
     start = 0
     for _ in range(line - 1):
         start = text.find("\n", start) + 1
     end = text.find("\n", start)
-    shown = text[start : min(end if end >= 0 else len(text), start + 500)].rstrip("\r")
-    return "".join(one if one.isprintable() or one == "\t" else "\N{REPLACEMENT CHARACTER}" for one in shown)
+    end = end if end >= 0 else len(text)
+    first = start + excerpt_start(column)
+    shown = text[first : min(end, first + EXCERPT_WIDTH)].rstrip("\r")
+    printable = [one if one.isprintable() or one == "\t" else "\N{REPLACEMENT CHARACTER}" for one in shown]
+    if printable and first > start:
+        printable[0] = "…"
+    if first + EXCERPT_WIDTH < end:
+        printable.append("…")
+    return "".join(printable)

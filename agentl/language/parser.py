@@ -15,6 +15,7 @@ from agentl.errors import LexError, ParseError
 from agentl.language import tables
 from agentl.language.build_program import ProgramBuilder
 from agentl.language.depth import deepest
+from agentl.language.hints import of_no_agent
 from agentl.language.lexer import Lexeme, excerpt, scan
 from agentl.language.nodes import Program
 from agentl.language.syntax_errors import Stopped, refusal
@@ -54,7 +55,7 @@ def parse_file(path: str | Path) -> Program:
             byte=f"0x{data[error.start]:02X}",
             found=f"0x{data[error.start]:02X}",
             expected=(),
-            excerpt=excerpt(sound, sound.count("\n") + 1),
+            excerpt=excerpt(sound, sound.count("\n") + 1, len(sound) - sound.rfind("\n")),
         ) from error
     return parse_source(text, filename)
 
@@ -72,22 +73,24 @@ def parse_source(text: str, filename: str = "<source>") -> Program:
         size = len(text.encode("utf-8"))
     except UnicodeEncodeError as error:
         line = text.count("\n", 0, error.start) + 1
+        column = error.start - text.rfind("\n", 0, error.start)
         character = repr(text[error.start])
         raise LexError(
             code="lex.character",
             filename=filename,
             line=line,
-            column=error.start - text.rfind("\n", 0, error.start),
+            column=column,
             character=character,
             found=character,
             expected=(),
-            excerpt=excerpt(text, line),
+            excerpt=excerpt(text, line, column),
         ) from error
     if size > MAX_SOURCE_BYTES:
         raise _too_large(size, filename)
     lexemes = scan(text, filename)
     if not any(one.type == "AGENT" for one in lexemes):
-        raise ParseError(code="parse.no_agent", filename=filename, expected=("AGENT",))
+        code, values = of_no_agent(lexemes) or ("", {})
+        raise ParseError(code="parse.no_agent", filename=filename, expected=("AGENT",), hint=code, **values)
     lexemes = prepare(lexemes, text, filename)
     try:
         program = _run(lexemes, ProgramBuilder(text, filename), len(lexemes))
@@ -97,7 +100,7 @@ def parse_source(text: str, filename: str = "<source>") -> Program:
         try:
             _run(lexemes, ProgramBuilder(text, filename), stop.place)
         except Stopped as stopped:
-            raise refusal(stopped, text, filename) from None
+            raise refusal(stopped, lexemes, stop.place, text, filename) from None
         raise  # cannot happen: the second run stops where it is told to
     depth, line = deepest(program)
     if depth > MAX_NESTING:

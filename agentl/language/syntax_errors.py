@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from agentl.errors import ParseError
+from agentl.language import hints
 from agentl.language.build_expressions import described
 from agentl.language.lexer import PHASES, RESERVED, Lexeme, excerpt
 from agentl.language.tables import Tables
@@ -108,7 +109,7 @@ def _acceptable(states: list[int], table: Tables) -> Iterable[str]:
                 break
 
 
-def refusal(stopped: Stopped, text: str, filename: str) -> ParseError:
+def refusal(stopped: Stopped, lexemes: list[Lexeme], place: int, text: str, filename: str) -> ParseError:
     """The error that says what the parser met and what it could have taken."""
     found = stopped.lexeme
     code, values = _diagnosis(found, stopped.values, stopped.acceptable)
@@ -116,6 +117,9 @@ def refusal(stopped: Stopped, text: str, filename: str) -> ParseError:
     if code == "parse.expected":
         values["wanted"] = "}" if found.type == "EOF" and "}" in expected else _wanted(expected)
     values.setdefault("found", described(found))
+    hint = None if code == "parse.every" else hints.of_token(lexemes, place, stopped.acceptable)
+    if hint is not None:
+        values = {**hint[1], **values, "hint": hint[0]}
     return ParseError(
         code=code,
         filename=filename,
@@ -123,7 +127,7 @@ def refusal(stopped: Stopped, text: str, filename: str) -> ParseError:
         column=found.col,
         **values,
         expected=expected,
-        excerpt=excerpt(text, found.line),
+        excerpt=excerpt(text, found.line, found.col),
     )
 
 

@@ -151,5 +151,5 @@ def too_deep(depth: int, line: int, column: int, text: str, filename: str) -> Pa
         limit=MAX_NESTING,
         found="",
         expected=(),
-        excerpt=excerpt(text, line),
+        excerpt=excerpt(text, line, column),
     )
