@@ -74,7 +74,7 @@ class DurableJournal(ServedJournal):
                 attempt = args.get("attempt", attempt)
                 promise = tuple(args.get("promise", promise))
             elif entry.kind != "resume":
-                return Recovery(outcome=self._served(permit), attempt=attempt)
+                return Recovery(outcome=self._served(permit), attempt=attempt, verdict=verdict)
             self._ordered.take()
         # A promise that one driver did not make, although it called, is not made good by a later one.
         kept = tuple(name for name in promise if name in now)

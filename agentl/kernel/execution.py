@@ -195,6 +195,7 @@ class Execution:
         if self._steps is not DISCARD:
             found = "interrupted" if recovery.pending else "new" if recovery.outcome is None else "served"
             self._steps(Intent(held.action_id, found, names))
+        held.by_verdict = recovery.verdict is not None and recovery.verdict.executed
         if recovery.outcome is not None:
             return self._end(recovery.outcome, served=True)
         if recovery.pending:

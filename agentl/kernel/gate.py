@@ -311,13 +311,18 @@ class Kernel:
         """The doubtful actions of a target that nobody settled yet (`TOL-8`)."""
         return self._doubts.of(target, kind)
 
-    def declare_doubt(self, permit: ExecutionPermit) -> Doubt:
+    def declare_doubt(self, permit: ExecutionPermit) -> Doubt | None:
         """The result of a spent permit broke its OUTPUT contract: its action is in doubt (`TOL-4`).
+
+        ``None`` when the result is a verdict's: a person knows that the action took place, and a value
+        that does not fit raises no new doubt (`TOL-8`).
 
         Raises:
             PermitError: the permit had no execution of this kernel.
         """
         held = self._ledger.spent(permit)
+        if held.by_verdict:
+            return None
         doubt = _doubt_of(held, 1)
         if self.journal is not None:
             self.journal.doubt(permit)

@@ -67,6 +67,7 @@ class Held:
         "action_hash",
         "action_id",
         "approved",
+        "by_verdict",
         "idempotency_key",
         "issuer",
         "kind",
@@ -97,6 +98,7 @@ class Held:
         self.idempotency_key = idempotency_key
         self.stage = stage
         self.record = RecordStage.NONE
+        self.by_verdict = False  # a person said that the interrupted action took place (`RES-6`)
         self.request = request
         self.policy_digest = policy_digest
         self.approved = approved

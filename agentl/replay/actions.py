@@ -84,8 +84,10 @@ class ReplayedActions:
     def intent(self, permit: ExecutionPermit, promise: tuple[str, ...]) -> Recovery:  # noqa: ARG002
         """The recorded outcome of this action."""
         entry = self._journal.matched(permit.kind, permit.target, dict(permit.args), self._agent)
+        # What stands before the result was said about the interrupted action, not about a doubt (`RES-6`).
+        verdict = self._journal.verdict_on(permit.action_id)
         if entry.error is None:
-            return Recovery(outcome=Outcome(RESULT, entry.value))
+            return Recovery(outcome=Outcome(RESULT, entry.value), verdict=verdict)
         problem = rebuild(entry.error)
         if isinstance(problem, ActionInDoubt):
             doubt = ActionInDoubt(entry.error[1], action_id=permit.action_id, tool=permit.target)

@@ -163,6 +163,12 @@ class Journal:
         waiting, self._verdicts = self._verdicts, []
         return waiting
 
+    def verdict_on(self, action_id: str) -> Verdict | None:
+        """The verdict met on this action, which no tick takes then (`RES-6`)."""
+        found = [verdict for verdict in self._verdicts if verdict.action_id == action_id]
+        self._verdicts = [verdict for verdict in self._verdicts if verdict.action_id != action_id]
+        return found[-1] if found else None
+
     def rewind(self) -> None:
         """Replay from the beginning again."""
         self._cursors.clear()

@@ -130,19 +130,25 @@ class Outcomes:
         found: Violation,
         bind: Bind | None = None,
     ) -> None:
-        """The OUTPUT contract does not hold: nothing is bound, and unless read-only, in doubt (`HST-4`)."""
+        """The OUTPUT contract does not hold: nothing is bound, and the call is in doubt (`TOL-4`).
+
+        Unless the target is read-only, or it is a verdict that does not fit (`HST-4`, `TOL-8`).
+        """
         core = self.core
         sure = read_only(core.host, target.name, permit.kind)
-        consequence = "output.failed" if sure else "output.in_doubt"
+        settled = not sure and core.kernel.declare_doubt(permit) is None
+        consequence = "output.failed" if sure else "output.settled" if settled else "output.in_doubt"
         core.count("tool_contract_failures")
-        self.targets.failed(target)
+        if not settled:
+            self.targets.failed(target)
         core.say(
             "ERROR", "tool.output", {"tool": subject, "consequence": consequence, **found.values}, found.code
         )
-        if sure:
+        if settled:
+            self.targets.counted(target)
+        if sure or settled:
             self.targets.dirty(target)
             return
-        core.kernel.declare_doubt(permit)
         self._doubtful(target, permit.action_id, subject, bind)
 
     def bind(self, target: Target, request: ActionRequest, produced: Produced, extra: Prov = NONE) -> None:

@@ -391,6 +391,27 @@ def test_a_verdict_on_a_pending_action_decides_first() -> None:
         assert run(store, world).trace_text() == found.trace_text()
 
 
+@pytest.mark.parametrize("executed", [True, False])
+def test_a_verdict_on_a_pending_action_leaves_no_doubt_of_its_own(executed: bool) -> None:
+    """RES-6, TOL-8, RPL-6: executed without a fitting value is settled; in a replay of the export too."""
+    store = interrupted()
+    settle(store, "r:small:t2:a2", executed=executed, by="ann")
+    world = World(dies_at=0 if executed else 1)
+    if not executed:
+        with pytest.raises(Died):
+            run(store, world)
+        world = World()
+    found = run(store, world)
+    assert found.runtime.state.get("tools.act.calls") == 4
+    assert len(found.journal.in_doubt()) == (0 if executed else 1)
+    assert found.runtime.state.get("tools.act.in_doubt") is not executed
+    assert run(store, World()).trace_text() == found.trace_text()
+    journal = found.export()
+    again = Runtime(PROGRAM.agents[0], ReplayHost(journal), ReplayLLM(journal), run_id="r")
+    again.run(4)
+    assert verify_trace(journal, str(again.trace.render()))
+
+
 def test_a_verdict_does_not_cover_a_second_interruption() -> None:
     """RES-6, DUR-2: settled as not executed, called again, killed again: unknown again."""
     store = interrupted()
