@@ -37,22 +37,27 @@ STORES = (
 )
 DRIVEN = ("tests/durable/test_syncs.py",)
 
+GUARDS_TESTED = "tests/kernel/test_guards.py"
+
 REFUSALS: dict[str, tuple[str, ...]] = {
     "kernel/protocol.py": ("tests/kernel/test_protocol.py", PAIRS),
     "kernel/permit.py": ("tests/kernel/test_permit.py", "tests/kernel/test_execution.py"),
     "kernel/ledger.py": ("tests/kernel/test_permit.py", "tests/kernel/test_doubts.py", PAIRS),
     "kernel/doubts.py": ("tests/kernel/test_doubts.py", PAIRS),
     "kernel/gate.py": (
+        GUARDS_TESTED,
         "tests/kernel/test_gate.py",
         "tests/kernel/test_permit.py",
-        "tests/kernel/test_execution.py",
+        "tests/kernel/test_doubts.py",
+        "tests/durable/test_boundary.py",
     ),
-    "kernel/authorization.py": ("tests/kernel/test_gate.py", "tests/kernel/test_approval.py"),
+    "kernel/authorization.py": (GUARDS_TESTED, "tests/kernel/test_gate.py", "tests/kernel/test_approval.py"),
     "kernel/approval.py": ("tests/kernel/test_approval.py", "tests/kernel/test_gate.py"),
-    "kernel/execution.py": ("tests/kernel/test_execution.py", "tests/kernel/test_gate.py"),
-    "kernel/registry.py": ("tests/host", "tests/kernel/test_permit.py"),
+    "kernel/execution.py": (GUARDS_TESTED, "tests/kernel/test_execution.py"),
+    "kernel/registry.py": ("tests/host", GUARDS_TESTED),
     "host.py": ("tests/host", "tests/kernel/test_permit.py"),
     "durable/lease.py": (PAIRS,),
+    "durable/served.py": ("tests/durable/test_boundary.py", "tests/durable/test_run.py"),
     "durable/stores/file.py": STORES,
     "durable/stores/sqlite.py": STORES,
     "durable/stores/memory.py": ("tests/durable/test_memory_store.py",),
