@@ -11,6 +11,7 @@ import pytest
 
 from tools import traceability
 from tools.trace_matrix.citations import cited
+from tools.trace_matrix.clauses import read_chapter
 from tools.trace_matrix.matrix import Matrix, build
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,6 +56,10 @@ Decide(a) ==
 Crash == permit' = permit
 
 Unrelated == TRUE
+
+(* KRN-1: the last step.  *)
+Last == TRUE
+Spec == [][Last]_permit
 ----
 Next == (\\E a \\in 1..2 : Decide(a)) \\/ Crash
 ====
@@ -67,7 +72,7 @@ from agentl.contracts import clause, require
 
 @require(lambda permit: permit == "none", error=clause("KRN-1", "Decide"))
 def decide(permit):
-    """Decide (`KRN-1`): on <b>this</b> machine, in UTF-8, by SHA-256."""
+    """Decide (`KRN-1`), not clause("XYZ-8", "Decide"): on <b>this</b> machine, in UTF-8, by SHA-256."""
     return "judged"  # KRN-E001
 ''',
     "agentl/kernel/steps.py": '''\
@@ -126,13 +131,22 @@ def test_ids_are_read_one_by_one_and_as_ranges() -> None:
     assert list(cited("KRN-1 to HST-2; SHA-256, UTF-8, AKRN-1, KRN-")) == ["KRN-1", "HST-2"]
 
 
+def test_a_heading_in_a_block_of_code_is_no_clause(tmp_path: Path) -> None:
+    """It is an example of one, and the words go on behind it."""
+    path = tmp_path / "x.md"
+    path.write_text("### KRN-1 · A\n```\n### KRN-2 · B\n```\nmore\n### KRN-3 · C\n", encoding="utf-8")
+    first, second = read_chapter(path, tmp_path).clauses
+    assert (first.id, first.words) == ("KRN-1", "```\n### KRN-2 · B\n```\nmore")
+    assert (second.id, second.line) == ("KRN-3", 6)
+
+
 def test_a_clean_tree_has_no_problem(tmp_path: Path) -> None:
     """Every clause is found with what cites it, and nothing else is."""
     matrix = build(tree(tmp_path))
     assert matrix.problems == []
     first, row, later = (matrix.rows[name] for name in ("KRN-1", "KRN-E001", "KRN-2"))
     assert first.clause.name == "The first rule"
-    assert [one.name for one in first.operators] == ["MayDecide", "Decide"]
+    assert [one.name for one in first.operators] == ["MayDecide", "Decide", "Last"]
     assert [one.name for one in first.code] == ["agentl.kernel.protocol", "decide", "Decide"]
     assert [(unit.name, one.kind, one.action) for unit, one in first.contracts] == [
         ("decide", "require", "Decide")
@@ -190,7 +204,7 @@ def test_each_kind_of_hole_is_found(
 def test_an_excuse_that_is_not_needed_is_a_problem(tmp_path: Path) -> None:
     """A clause that says why it has no code must not have code and a test."""
     changes = (
-        ("agentl/kernel/protocol.py", "(`KRN-1`):", "(`KRN-1`, `KRN-2`):"),
+        ("agentl/kernel/protocol.py", "(`KRN-1`), not", "(`KRN-1`, `KRN-2`), not"),
         ("tests/test_decide.py", "`KRN-1`: it", "`KRN-1`, `KRN-2`: it"),
     )
     assert found(tree(tmp_path, *changes)) == [("excuse", "spec/kernel.md:15")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import io
+import re
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from tools.trace_matrix.citations import cited
 
+_EXAMPLE = re.compile(r"clause\([^)]*\)")
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
@@ -103,11 +105,13 @@ class _Reader:
         if ast.get_docstring(node, clean=False) is None:
             return
         first = node.body[0]
-        for offset in range(first.lineno, (first.end_lineno or first.lineno) + 1):
-            for one in cited(self.lines[offset - 1]):
+        # An example of a contract in a text is not one.
+        lines = [_EXAMPLE.sub("", line) for line in self.lines[first.lineno - 1 : first.end_lineno]]
+        for offset, line in enumerate(lines, first.lineno):
+            for one in cited(line):
                 unit.cites.setdefault(one, offset)
         # A range may be broken over two lines.
-        text = "\n".join(self.lines[first.lineno - 1 : first.end_lineno])
+        text = "\n".join(lines)
         for one in cited(" ".join(text.split())):
             unit.cites.setdefault(one, first.lineno)
 

@@ -13,6 +13,8 @@ _OPERATOR = re.compile(r"(\w+)(\([^)]*\))?\s*==")
 _RECURSIVE = re.compile(r"RECURSIVE (\w+)")
 _DECLARES = re.compile(r"(CONSTANTS?|VARIABLES?)\b")
 _LINE = re.compile(r"-{4,}|={4,}")
+_WHOLE = frozenset({"Init", "Next", "Spec", "FairSpec"})
+"""They use everything, so they belong to no comment above."""
 _ENVIRONMENT = re.compile(r"\bENV\b\.?")
 
 
@@ -94,6 +96,8 @@ def read_module(path: Path, root: Path) -> Module:
         for begin, end, defined in _definitions(block, first):
             text = "\n".join(lines[begin - 1 : end]).rstrip()
             if gap and group and group.names and not _uses(text, group.names):
+                group = None
+            if defined in _WHOLE:
                 group = None
             gap = False
             cites = _cites(lines[begin - 1 : end], begin)
