@@ -19,7 +19,7 @@ _P = ParamSpec("_P")
 
 def exit_code(error: BaseException) -> int:
     """The exit code of a command that ends with ``error``."""
-    if isinstance(error, KeyboardInterrupt | Cancelled):
+    if isinstance(error, KeyboardInterrupt | SystemExit | Cancelled):
         return exits.INTERRUPTED
     if isinstance(error, StoreFailure):
         return exits.STORE_FAILED
@@ -55,7 +55,7 @@ def _source_lines(error: BaseException) -> list[str]:
 
 
 def _described(error: BaseException) -> tuple[str, dict[str, Any], str]:
-    if isinstance(error, KeyboardInterrupt):
+    if isinstance(error, KeyboardInterrupt | SystemExit):
         return "cli.interrupted", {}, render("cli.interrupted")
     if isinstance(error, AgentLError):
         return error.code, dict(error.values), str(error)
@@ -76,7 +76,8 @@ def guarded(command: Callable[_P, int]) -> Callable[_P, int]:
                 return command(*args, **options)
             except (typer.Exit, typer.Abort):
                 raise
-            except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last place that can speak
+            except BaseException as error:  # noqa: BLE001 - the last place that can speak
+                # An exit that a host asks for is none of the command's: its code would pass for one of ours.
                 return report(error, as_json=as_json)
 
     return safe

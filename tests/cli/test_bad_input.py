@@ -247,3 +247,24 @@ def test_an_interruption_is_130(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     ended = here("check", file)
     assert ended.code == 130
     assert clear(ended) == "✗ interrompu"
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "said"),
+    [
+        ("SystemExit(0)", 130, "interrompu"),
+        ("GeneratorExit('half')", 1, "GeneratorExit : half"),
+        ("type('Odd', (BaseException,), {})('half')", 1, "Odd : half"),
+    ],
+    ids=["exit", "generator", "own"],
+)
+def test_a_tool_that_stops_the_process_is_no_success(
+    raised: str, code: int, said: str, tmp_path: Path
+) -> None:
+    """`CLI-1`, `CLI-16`: an exit that a tool asks for is not the command's; the action stays open."""
+    file = place(tmp_path, host=HOST.replace('door["state"] = Symbol("closed")', f"raise {raised}"))
+    ended = here("run", file, "--durable", tmp_path / "run")
+    assert ended.code == code
+    assert said in clear(ended)
+    status = here("durable", "status", tmp_path / "run")
+    assert "intention sans résultat" in status.out + status.err
