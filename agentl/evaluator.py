@@ -159,7 +159,7 @@ def _compile_path(node: PathExpr) -> _Value:
 def _compile_binary(node: BinOp) -> _Value:
     op, line = node.op, node.line
     left, right = _compile(node.left), _compile(node.right)
-    if op == "AND":
+    if op == "AND":  # a boolean; the right side only where the left one decides nothing (`EVA-9`)
         return lambda evaluator: truthy(left(evaluator)) and truthy(right(evaluator))
     if op == "OR":
         return lambda evaluator: truthy(left(evaluator)) or truthy(right(evaluator))

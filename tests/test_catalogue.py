@@ -22,6 +22,27 @@ def names(template: str) -> list[str]:
     return sorted({field for _, field, _, _ in Formatter().parse(template) if field is not None})
 
 
+def promised() -> list[tuple[str, int, str]]:
+    """What the specification says of messages: the code, how many values it lists, and where."""
+    found = []
+    for path in sorted((ROOT / "spec").glob("*.md")):
+        text = path.read_text(encoding="utf-8")
+        for match in re.finditer(r"`msg:([a-z_]+\.\w+)`(?: \(([a-z_, ]+)\))?", text):
+            if match[1] != "area.name":
+                found.append((match[1], len(match[2].split(",")) if match[2] else 0, path.name))
+    return found
+
+
+def test_what_the_specification_promises_of_a_message_is_in_its_words() -> None:
+    """`MSG-2`: there is a text of that code, and it, or its second line, names at least as many values."""
+    references = promised()
+    assert len(references) > 150
+    assert [code for code, _, _ in references if code not in CATALOGUE] == []
+    for code, count, where in references:
+        said = {name for part in (code, f"{code}.detail") for name in names(CATALOGUE.get(part, ("",))[0])}
+        assert len(said) >= count, (code, where)
+
+
 @pytest.mark.parametrize("code", sorted(CATALOGUE))
 def test_both_languages_name_the_same_values(code: str) -> None:
     """`MSG-1`: one French and one English wording, and they name the same values."""

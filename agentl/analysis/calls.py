@@ -27,7 +27,7 @@ PROVENANCE: Final = frozenset({"UNTRUSTED", "TRUSTED", "LLM_DERIVED", "ORIGIN", 
 
 
 def check_calls(agent: Agent) -> Iterator[Diagnostic]:
-    """The errors of the calls, the plan references and the phase words of an agent."""
+    """The errors of the calls, the plan references (CHK-E002) and the phase words (CHK-E021) of an agent."""
     plans = {plan.name for plan in agent.plans}
     for statement in statements(agent):
         if isinstance(statement, CallStmt):
@@ -43,6 +43,7 @@ def check_calls(agent: Agent) -> Iterator[Diagnostic]:
 
 
 def _statement_call(agent: Agent, statement: CallStmt) -> Iterator[Diagnostic]:
+    """CHK-E001; and for a tool that is declared, CHK-E013."""
     call = statement.call
     tool = agent.tool(call.name)
     if tool is None:

@@ -319,6 +319,7 @@ class DurableRun:
     # --- ticks ---------------------------------------------------------------------------
 
     def _tick_until(self, limit: int) -> None:
+        """Ticks, each closed by a checkpoint that is written or compared (`RES-2`, `RES-7`)."""
         runtime, journal = self.runtime, self.journal
         assert self._digests is not None
         state, trace = self._digests

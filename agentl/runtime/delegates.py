@@ -27,7 +27,7 @@ class Delegates:
         self.observer = Observer(core, "DELEGATE ")
 
     def delegate(self, stmt: DelegateStmt) -> None:
-        """Propose, let the kernel judge and run, then bind what is expected."""
+        """Propose, let the kernel judge and run, then bind what is expected (`STM-10`)."""
         core = self.core
         name = stmt.agent
         subject = f"DELEGATE {name}"

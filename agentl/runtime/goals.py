@@ -15,7 +15,7 @@ class Goals:
         self.scores: dict[str, float] = {}
 
     def evaluate(self) -> None:
-        """EVALUATE_GOALS: a score per goal, and their weighted mean as ``goal.score``."""
+        """EVALUATE_GOALS: a score per goal, and their weighted mean as ``goal.score`` (`TCK-9`)."""
         core = self.core
         total = weights = 0.0
         label = RUNTIME_LABEL | core.control.label

@@ -137,6 +137,7 @@ class Statements:
             self.block((stmt,))
 
     def _loop(self, stmt: LoopStmt) -> None:
+        """Turns up to a bound, until a condition holds after one (`STM-5`)."""
         core = self.core
         limit = stmt.max_iter if stmt.max_iter > 0 else _LOOP_LIMIT
         if stmt.until is None:
@@ -228,6 +229,7 @@ class Statements:
     # --- messages, control words, plans ---
 
     def _message(self, stmt: MessageStmt) -> None:
+        """Evaluate the payload; without a society nothing can be delivered (`STM-11`)."""
         core = self.core
         for name, expr in stmt.payload:
             done, _, _ = core.value(expr, "context.payload", name, message=stmt.name)
@@ -246,6 +248,7 @@ class Statements:
             core.say("ERROR", "stm.phase_refused", {"phase": str(stmt.arg)})
 
     def _then(self, stmt: ThenPlan) -> None:
+        """Queue the plan, with the origin of what runs now (`STM-8`)."""
         self.plans.enqueue(stmt.plan, "why.direct", self.core.origin)
 
 

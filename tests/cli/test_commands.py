@@ -245,7 +245,7 @@ def test_a_host_may_import_its_neighbour(tmp_path: Path) -> None:
 
 
 def test_a_durable_run_and_what_is_said_about_it(program: Path) -> None:
-    """`DCL-1`, `DCL-3`, `DCL-4`, `DCL-6`: run, status, list, export, in text and as data."""
+    """`CLI-15`, `DCL-1`, `DCL-3`, `DCL-4`, `DCL-6`: run, status, list, export, in text and as data."""
     first = here("run", program, "--durable", "runs/a", "--run-id", "a1")
     assert first.code == 0
     assert first.err == f"→ exécution durable a1 : {Path('runs/a/wal.jsonl')}\n"
