@@ -18,6 +18,46 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "langue inconnue {given} ; choisissez parmi {known}",
         "unknown language {given}; choose one of {known}",
     ),
+    "cli.usage.missing": (
+        "il manque {name}. Voir `{command} --help`",
+        "{name} is missing. See `{command} --help`",
+    ),
+    "cli.usage.option": (
+        "l'option {name} n'existe pas. Voir `{command} --help`",
+        "there is no option {name}. See `{command} --help`",
+    ),
+    "cli.usage.option_near": (
+        "l'option {name} n'existe pas ; voulez-vous dire {near} ? Voir `{command} --help`",
+        "there is no option {name}; do you mean {near}? See `{command} --help`",
+    ),
+    "cli.usage.argument": (
+        "l'option {name} veut une valeur. Voir `{command} --help`",
+        "the option {name} wants a value. See `{command} --help`",
+    ),
+    "cli.usage.flag": (
+        "l'option {name} ne prend pas de valeur. Voir `{command} --help`",
+        "the option {name} takes no value. See `{command} --help`",
+    ),
+    "cli.usage.integer": (
+        "{name} veut un nombre entier. Voir `{command} --help`",
+        "{name} wants a whole number. See `{command} --help`",
+    ),
+    "cli.usage.value": (
+        "la valeur de {name} n'est pas acceptée : {problem}. Voir `{command} --help`",
+        "the value of {name} is not accepted: {problem}. See `{command} --help`",
+    ),
+    "cli.usage.command": (
+        "la commande {name} n'existe pas. Voir `{command} --help`",
+        "there is no command {name}. See `{command} --help`",
+    ),
+    "cli.usage.command_near": (
+        "la commande {name} n'existe pas ; voulez-vous dire {near} ? Voir `{command} --help`",
+        "there is no command {name}; do you mean {near}? See `{command} --help`",
+    ),
+    "cli.usage.extra": (
+        "en trop sur la ligne de commande : {words}. Voir `{command} --help`",
+        "too much on the command line: {words}. See `{command} --help`",
+    ),
     "cli.usage": (
         "{problem}. Voir `{command} --help`",
         "{problem}. See `{command} --help`",
@@ -38,6 +78,30 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "cli.host_failed": (
         "l'hôte {file}, ligne {line}, a échoué : {error} ; corrigez-le et relancez",
         "the host {file}, line {line}, failed: {error}; correct it and run again",
+    ),
+    "cli.host_failed_somewhere": (
+        "l'hôte {file} a échoué : {error} ; corrigez-le et relancez",
+        "the host {file} failed: {error}; correct it and run again",
+    ),
+    "cli.model_shape": (
+        "le modèle que rend l'hôte {file} doit être un LLM ou None, et non {given}",
+        "the model that the host {file} gives must be an LLM or None, not {given}",
+    ),
+    "cli.agents_without_host": (
+        "{file} ne donne pas d'hôte à : {names} ; ajoutez-les à ce que rend build()",
+        "{file} gives no host to: {names}; add them to what build() returns",
+    ),
+    "cli.missing_tools": (
+        "l'hôte n'offre pas ces outils du programme, leurs appels échoueront : {names}",
+        "the host does not offer these tools of the program, calls to them will fail: {names}",
+    ),
+    "cli.missing_sensors": (
+        "l'hôte n'a pas de capteur pour ces chemins observés, ils resteront inconnus : {names}",
+        "the host has no sensor for these observed paths, they will stay unknown: {names}",
+    ),
+    "cli.missing_model": (
+        "le programme interroge un modèle et l'hôte n'en donne pas : build() peut rendre (hôte, modèle)",
+        "the program asks a model and the host gives none: build() may return (host, model)",
     ),
     "cli.host_without_build": (
         "l'hôte {file} n'a ni fonction build() ni variable host ; ajoutez build() qui rend l'hôte",
@@ -65,8 +129,10 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "run refused: {errors} error(s); correct them (`agentl check` shows them)",
     ),
     "cli.society": (
-        "{file} déclare {n} agents : cette version exécute un seul agent par programme",
-        "{file} declares {n} agents: this version runs one agent per program",
+        "{file} déclare {n} agents : cette version exécute un seul agent par programme ; "
+        "mettez chacun dans son fichier",
+        "{file} declares {n} agents: this version runs one agent per program; "
+        "put each into a file of its own",
     ),
     "cli.durable_record": (
         "--durable et --record s'excluent : un journal durable s'exporte avec `agentl durable export`",
@@ -94,7 +160,28 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "lossy journal, these values do not replay: {places}",
     ),
     "cli.progress": ("tick {tick}", "tick {tick}"),
+    "cli.events_lost": (
+        "le fichier d'événements {file} est incomplet ({cause}) ; l'exécution n'en dépend pas",
+        "the file of events {file} is incomplete ({cause}); the run does not depend on it",
+    ),
+    # --- why the system refuses a file ---
+    "cli.cause.ENOENT": ("ce fichier ou ce répertoire n'existe pas", "no such file or directory"),
+    "cli.cause.EISDIR": ("c'est un répertoire", "it is a directory"),
+    "cli.cause.ENOTDIR": ("un fichier n'est pas un répertoire", "a file is no directory"),
+    "cli.cause.EEXIST": ("un fichier de ce nom existe", "a file of that name exists"),
+    "cli.cause.EACCES": ("accès refusé", "access denied"),
+    "cli.cause.EPERM": ("opération non permise", "operation not permitted"),
+    "cli.cause.EROFS": ("le support est en lecture seule", "the file system is read-only"),
+    "cli.cause.ENOSPC": ("il n'y a plus de place", "no space is left"),
+    "cli.cause.ELOOP": ("des liens symboliques tournent en rond", "symbolic links go round in a circle"),
+    "cli.cause.ENAMETOOLONG": ("le nom est trop long", "the name is too long"),
     # --- settle (CLI-15) ---
+    "cli.verdict_form": (
+        "la valeur du verdict a un champ que le journal ne connaît pas, {place} ; "
+        'un symbole s\'écrit {{"$sym": "yes"}}',
+        "the value of the verdict has a field that the journal does not know, {place}; "
+        'a symbol is written {{"$sym": "yes"}}',
+    ),
     "cli.verdict_choice": (
         "donnez exactement un verdict : --executed [JSON] ou --not-executed",
         "give exactly one verdict: --executed [JSON] or --not-executed",
@@ -117,6 +204,12 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "the program {source} of the journal is not there; name it with --source F",
     ),
     # --- help ---
+    "cli.library.usage": ("Emploi :", "Usage:"),
+    "cli.library.arguments": ("Arguments :", "Arguments:"),
+    "cli.library.options": ("Options :", "Options:"),
+    "cli.library.commands": ("Commandes :", "Commands:"),
+    "cli.library.required": ("[obligatoire]", "[required]"),
+    "cli.library.help": ("Afficher cette aide.", "Show this message and exit."),
     "cli.help.agentl": (
         "AGENT-L : des agents gouvernés par un noyau, qui survivent aux pannes.",
         "AGENT-L: agents governed by a kernel, which survive crashes.",

@@ -24,8 +24,14 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "replay journal altered: {verdict}; restore the original journal",
     ),
     "replay.malformed": (
-        "ce fichier n'est pas un journal de rejeu ({cause}) ; vérifiez le chemin",
-        "this file is no replay journal ({cause}); check the path",
+        "{file} n'est pas un journal de rejeu ({cause}) ; vérifiez le chemin",
+        "{file} is no replay journal ({cause}); check the path",
+    ),
+    "replay.durable_journal": (
+        "{file} est le journal d'une exécution durable ; faites-en un journal de rejeu avec "
+        "`agentl durable export {directory}`",
+        "{file} is the journal of a durable run; make a replay journal of it with "
+        "`agentl durable export {directory}`",
     ),
     "replay.unreadable": (
         "{file} : journal illisible ({cause}) ; vérifiez le chemin",

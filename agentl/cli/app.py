@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 
 import typer
 
-from agentl.cli import exits, failures, output
-from agentl.errors import AgentLError
+from agentl.cli import exits, failures, output, usage
 from agentl.messages import LANGUAGES, render, set_language
 
 
@@ -22,12 +21,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _invoke(words)
     except typer.Abort:
         return failures.report(KeyboardInterrupt(), as_json=as_json)
-    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last place that can speak
+    except BaseException as error:  # noqa: BLE001 - the last place that can speak
         if type(error).__name__ == "NoArgsIsHelpError":
             output.note(str(error))
             return exits.USAGE
-        if _is_usage(error):
-            error = AgentLError(code="cli.usage", **_usage(error))
+        if usage.is_usage(error):
+            error = usage.refusal(error, words)
         return failures.report(error, as_json=as_json)
 
 
@@ -53,6 +52,7 @@ def build() -> typer.Typer:
 
     application = typer.Typer(
         name="agentl",
+        cls=usage.Group,
         help=render("cli.help.agentl"),
         add_completion=False,
         no_args_is_help=True,
@@ -70,8 +70,12 @@ def build() -> typer.Typer:
         ("seal", replay.seal),
     )
     for name, command in commands:
-        application.command(name, help=render(f"cli.help.{name}"))(failures.guarded(command))
-    family = typer.Typer(help=render("cli.help.durable"), no_args_is_help=True, rich_markup_mode=None)
+        application.command(name, cls=usage.Command, help=render(f"cli.help.{name}"))(
+            failures.guarded(command)
+        )
+    family = typer.Typer(
+        cls=usage.Group, help=render("cli.help.durable"), no_args_is_help=True, rich_markup_mode=None
+    )
     verbs: tuple[tuple[str, Callable[..., int]], ...] = (
         ("list", durable.list_runs),
         ("status", durable.status),
@@ -79,19 +83,7 @@ def build() -> typer.Typer:
         ("settle", durable.settle),
     )
     for name, verb in verbs:
-        family.command(name, help=render(f"cli.help.durable_{name}"))(failures.guarded(verb))
+        text = render(f"cli.help.durable_{name}")
+        family.command(name, cls=usage.Command, help=text)(failures.guarded(verb))
     application.add_typer(family, name="durable")
     return application
-
-
-def _is_usage(error: BaseException) -> bool:
-    """Whether the command-line library refuses the words (its classes moved between its releases)."""
-    return any(kind.__name__ == "ClickException" for kind in type(error).__mro__)
-
-
-def _usage(error: BaseException) -> dict[str, str]:
-    format_message = getattr(error, "format_message", None)
-    said = format_message() if callable(format_message) else str(error)
-    context = getattr(error, "ctx", None)
-    command = getattr(context, "command_path", "agentl") if context is not None else "agentl"
-    return {"problem": said.rstrip("."), "command": command}

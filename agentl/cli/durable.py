@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agentl.cli import exits, failures, options, output, watching
+from agentl.cli import exits, failures, options, output, programs, watching
 from agentl.errors import AgentLError, DurableError
 from agentl.messages import render
 
@@ -46,9 +46,7 @@ def list_runs(
     try:
         found = sorted(path for path in directory.iterdir() if (path / "wal.jsonl").is_file())
     except OSError as error:
-        raise AgentLError(
-            code="cli.unreadable", file=str(directory), cause=error.strerror or str(error)
-        ) from error
+        raise programs.unreadable(directory, error) from error
     rows: list[dict[str, Any]] = []
     refused: dict[str, str] = {}
     for path in found:
@@ -166,6 +164,9 @@ def _value(text: str | None) -> Any:
         return {}
     try:
         return _read(json.loads(text, parse_constant=_no_number))
+    except AgentLError as error:
+        place = str(error.values.get("place", "—"))
+        raise AgentLError(code="cli.verdict_form", place=place) from error
     except (ValueError, RecursionError) as error:
         raise AgentLError(code="cli.verdict_value", error=str(error)) from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import os
 import traceback
@@ -61,8 +62,25 @@ def _described(error: BaseException) -> tuple[str, dict[str, Any], str]:
         return error.code, dict(error.values), str(error)
     if isinstance(error, RecursionError):
         return "cli.too_deep", {}, render("cli.too_deep")
-    said = {"type": type(error).__name__, "error": " ".join(str(error).split()) or "—"}
+    said = {"type": type(error).__name__, "error": one_line(error) or "—"}
     return "cli.unexpected", said, render("cli.unexpected", said)
+
+
+def one_line(error: BaseException) -> str:
+    """What an exception says, on one line; nothing when it cannot even say that."""
+    try:
+        return " ".join(str(error).split())
+    except Exception:  # noqa: BLE001 - the exception of a host may raise when it is printed
+        return ""
+
+
+def cause(error: BaseException) -> str:
+    """Why the system refused a file, in the language in force where the reason is a common one."""
+    if not isinstance(error, OSError):
+        return one_line(error)
+    code = f"cli.cause.{errno.errorcode.get(error.errno or 0, '')}"
+    said = render(code)
+    return said if said != code else error.strerror or one_line(error)
 
 
 def guarded(command: Callable[_P, int]) -> Callable[_P, int]:

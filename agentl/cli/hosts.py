@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib.util
+import inspect
 import sys
 import traceback
 from collections.abc import Mapping
@@ -11,8 +13,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from agentl.cli.failures import one_line
 from agentl.errors import RuntimeAgentError
-from agentl.language.nodes import Agent, Program
+from agentl.host import Host
+from agentl.kernel.names import walk
+from agentl.language.nodes import Agent, Program, ReasonStmt
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,7 @@ def load_host(program_file: Path, program: Program) -> Provided:
         raise RuntimeAgentError(code="cli.no_host", program=str(program_file), host=str(file))
     provided = _provided(_import(file), file)
     _check(provided.host, program, file)
+    _check_model(provided.llm, file)
     return provided
 
 
@@ -50,7 +56,7 @@ def _import(file: Path) -> ModuleType:
         raise RuntimeAgentError(code="cli.host_failed", file=str(file), line=0, error="import")
     module = importlib.util.module_from_spec(spec)
     # A host may import what lies beside it, now or while a tool runs.
-    folder = str(file.resolve().parent)
+    folder = str(file.absolute().parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)
     sys.modules[name] = module
@@ -58,13 +64,17 @@ def _import(file: Path) -> ModuleType:
     # Bytecode is found by second and size: a host that was edited twice within a second could run
     # in its older form. Which code acts on the world must never depend on that.
     sys.dont_write_bytecode = True
+    streams = sys.stdout, sys.stderr
     try:
         spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         sys.modules.pop(name, None)
         raise _failure(file, error) from error
     finally:
         sys.dont_write_bytecode = writes_bytecode
+        sys.stdout, sys.stderr = streams  # a host may print; where the report goes is not its choice
     return module
 
 
@@ -78,8 +88,12 @@ def _provided(module: ModuleType, file: Path) -> Provided:
         raise RuntimeAgentError(code="cli.host_without_build", file=str(file))
     try:
         built = build()
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise _failure(file, error) from error
+    if inspect.iscoroutine(built):
+        built.close()  # or Python warns that nobody waited for it
     if not isinstance(built, tuple):
         return Provided(built)
     if not 1 <= len(built) <= 3:
@@ -90,22 +104,60 @@ def _provided(module: ModuleType, file: Path) -> Provided:
 def _check(host: Any, program: Program, file: Path) -> None:
     hosts = list(host.values()) if isinstance(host, Mapping) else [host]
     for one in hosts:
-        if not (callable(getattr(one, "invoke", None)) and callable(getattr(one, "read", None))):
+        shaped = callable(getattr(one, "invoke", None)) and callable(getattr(one, "read", None))
+        if isinstance(one, type) or not shaped:
             raise RuntimeAgentError(code="cli.host_shape", file=str(file), given=type(one).__name__)
     if isinstance(host, Mapping):
         unknown = [str(name) for name in host if name not in {agent.name for agent in program.agents}]
         if unknown:
             raise RuntimeAgentError(code="cli.unknown_hosts", names=", ".join(unknown), file=str(file))
+        without = [agent.name for agent in program.agents if agent.name not in host]
+        if without:
+            raise RuntimeAgentError(code="cli.agents_without_host", names=", ".join(without), file=str(file))
+
+
+def _check_model(llm: Any, file: Path) -> None:
+    for one in llm.values() if isinstance(llm, Mapping) else [llm]:
+        if one is not None and (isinstance(one, type) or not callable(getattr(one, "reason", None))):
+            given = one.__name__ if isinstance(one, type) else type(one).__name__
+            raise RuntimeAgentError(code="cli.model_shape", file=str(file), given=given)
+
+
+def missing_from(provided: Provided, agent: Agent) -> list[tuple[str, dict[str, str]]]:
+    """What the program names and the host does not offer: a code and values for each kind.
+
+    Only a host that looks its functions up by name can be judged; another one may find them otherwise.
+    """
+    host = host_for(provided.host, agent)
+    found: list[tuple[str, dict[str, str]]] = []
+    if isinstance(host, Host) and type(host).invoke is Host.invoke and type(host).read is Host.read:
+        for code, wanted, offered in (
+            ("cli.missing_tools", [tool.name for tool in agent.tools], host.tools),
+            ("cli.missing_sensors", [observer.path for observer in agent.observers], host.sensors),
+        ):
+            missing = [_with_near(name, offered) for name in wanted if name not in offered]
+            if missing:
+                found.append((code, {"names": ", ".join(missing)}))
+    asks = any(isinstance(node, ReasonStmt) for node in walk(agent))
+    if asks and host_for(provided.llm, agent) is None:
+        found.append(("cli.missing_model", {}))
+    return found
+
+
+def _with_near(name: str, offered: Any) -> str:
+    near = difflib.get_close_matches(name, sorted(map(str, offered)), n=1)
+    return f"{name} (≈ {near[0]})" if near else name
 
 
 def _failure(file: Path, error: BaseException) -> RuntimeAgentError:
     """The error of a host module as a package error that names the line in it."""
-    line = 0
-    if isinstance(error, SyntaxError) and error.filename == str(file):
+    own = {str(file), str(file.absolute())}
+    if isinstance(error, SyntaxError) and error.filename in own:
         line = error.lineno or 0
     else:
         frames = traceback.extract_tb(error.__traceback__)
-        line = next((frame.lineno or 0 for frame in reversed(frames) if frame.filename == str(file)), 0)
-    said = error.msg if isinstance(error, SyntaxError) else str(error)
+        line = next((frame.lineno or 0 for frame in reversed(frames) if frame.filename in own), 0)
+    said = " ".join(str(error.msg).split()) if isinstance(error, SyntaxError) else one_line(error)
     shown = f"{type(error).__name__}: {said}" if said else type(error).__name__
-    return RuntimeAgentError(code="cli.host_failed", file=str(file), line=line, error=shown)
+    code = "cli.host_failed" if line else "cli.host_failed_somewhere"
+    return RuntimeAgentError(code=code, file=str(file), line=line, error=shown)

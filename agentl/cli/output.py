@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any, Final, TextIO
 
@@ -26,6 +27,10 @@ STYLES: Final = {
     "→": "cyan",
 }
 """How a line looks on a terminal, by its first glyph (behind the bar of a trace line)."""
+
+
+# Control characters but tab and line feed, and what turns the direction of writing.
+_ACTING: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def prepare_streams() -> None:
@@ -57,7 +62,18 @@ def note(text: str) -> None:
 
 def fail(text: str) -> None:
     """One clear sentence on stderr: ``✗ message`` (`CLI-1`)."""
-    note(f"✗ {text}")
+    note(f"✗ {' '.join(text.split(chr(10)))}")
+
+
+def trace(line: str) -> None:
+    """A line of a trace, on stdout. What stands in a value cannot pass for a line of its own."""
+    start = "\n" if line.startswith("\n") else ""
+    out(start + line.removeprefix("\n").replace("\n", "\\n"))
+
+
+def visible(text: str) -> str:
+    """``text`` without what would act on a terminal instead of being shown by it."""
+    return _ACTING.sub(lambda met: met.group().encode("unicode_escape").decode("ascii"), text)
 
 
 _report: TextIO | None = None
@@ -72,15 +88,44 @@ def report_alone(wanted: bool) -> Iterator[None]:
         return
     _report = sys.stdout
     try:
-        with redirect_stdout(sys.stderr):
+        with _descriptor_alone() as kept, redirect_stdout(sys.stderr):
+            _report = kept or _report
             yield
     finally:
         _report = None
 
 
+@contextmanager
+def _descriptor_alone() -> Iterator[TextIO | None]:
+    """The same one floor below: what child processes and libraries write to descriptor 1."""
+    try:
+        out, err = sys.stdout.fileno(), sys.stderr.fileno()
+        sys.stdout.flush()
+        kept = os.fdopen(os.dup(out), "w", encoding=sys.stdout.encoding, errors="replace")
+    except (OSError, ValueError, AttributeError):
+        yield None  # no real descriptors: a test, or a program that calls this one
+        return
+    os.dup2(err, out)
+    try:
+        yield kept
+    finally:
+        with suppress(OSError, ValueError):
+            sys.stdout.flush()
+        with suppress(OSError, ValueError):
+            os.dup2(kept.fileno(), out)
+            kept.close()
+
+
 def out_json(report: Any) -> None:
     """The report as one JSON value on stdout."""
-    _emit(_report or sys.stdout, json.dumps(plain(report), ensure_ascii=False, indent=2, default=str))
+    stream = _report or sys.stdout
+    text = json.dumps(plain(report), ensure_ascii=False, indent=2, default=str)
+    try:
+        text.encode(getattr(stream, "encoding", None) or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        # A letter that the stream lacks, or half a surrogate pair: as an escape it arrives all the same.
+        text = json.dumps(plain(report), indent=2, default=str)
+    _emit(stream, text)
 
 
 def plain(value: Any) -> Any:
@@ -102,6 +147,7 @@ def plain(value: Any) -> Any:
 def _write(stream: TextIO | None, text: str) -> None:
     if stream is None:  # the process was started without this stream
         return
+    text = visible(text)
     style = _style(text) if colourful(stream) else None
     if style is None:
         _emit(stream, text)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agentl.cli import output
+from agentl.cli import failures, output
 from agentl.errors import AgentLError
 from agentl.messages import render
 
@@ -49,8 +49,7 @@ def read_text(file: Path) -> str:
 
 def unreadable(file: Path, error: Exception) -> AgentLError:
     """The error of a file that the system refuses (`CLI-1`)."""
-    cause = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return AgentLError(code="cli.unreadable", file=str(file), cause=cause)
+    return AgentLError(code="cli.unreadable", file=str(file), cause=failures.cause(error))
 
 
 def program_of(text: str, file: Path) -> Program:

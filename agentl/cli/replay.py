@@ -98,15 +98,23 @@ def load_journal(file: Path, *, strict: bool = True) -> Journal:
     """
     from agentl.replay import Journal
 
+    if (file / "wal.jsonl").is_file() or file.name == "wal.jsonl":
+        directory = file if file.is_dir() else file.parent
+        raise ReplayError(code="replay.durable_journal", file=str(file), directory=str(directory))
     try:
+        if file.is_char_device() or file.is_block_device():
+            raise ReplayError(code="replay.malformed", file=str(file), cause="device")
         data = file.read_bytes()
     except (OSError, ValueError) as error:
         raise programs.unreadable(file, error) from error
     try:
-        text = data.decode("utf-8")
+        return Journal.loads(data.decode("utf-8"), strict=strict)
     except UnicodeDecodeError as error:
-        raise ReplayError(code="replay.malformed", cause="UTF-8") from error
-    return Journal.loads(text, strict=strict)
+        raise ReplayError(code="replay.malformed", file=str(file), cause="UTF-8") from error
+    except ReplayError as error:
+        if error.code != "replay.malformed":
+            raise
+        raise ReplayError(code="replay.malformed", file=str(file), cause=error.values["cause"]) from error
 
 
 def _trust(recording: Journal, key: str | None, require_seal: bool) -> None:

@@ -48,8 +48,14 @@ def run(
     program = programs.program_of(text, file)
     if programs.refuse_errors(program, as_json=as_json):
         return exits.FAILED
-    provided = hosts.load_host(file, program)
     agent = _only_agent(program, file)
+    here = _folder()
+    provided = hosts.load_host(file, program)
+    if _folder() != here:
+        # The host went elsewhere; what the command line names stands where the command was given.
+        durable, record, events = (here and path and here / path for path in (durable, record, events))
+    for code, said in hosts.missing_from(provided, agent):
+        output.note("⚠ " + render(code, said))
     host = hosts.host_for(provided.host, agent)
     llm = hosts.host_for(provided.llm, agent)
     with ExitStack() as opened:
@@ -118,6 +124,13 @@ def targets_in_doubt(runtime: Any) -> list[str]:
     """The targets with an action in doubt (`TOL-8`), in the order of their declaration."""
     facts = [key.split(".") for key, value in runtime.state.world.items() if value is True]
     return [parts[1] for parts in facts if len(parts) == 3 and (parts[0], parts[2]) == ("tools", "in_doubt")]
+
+
+def _folder() -> Path | None:
+    try:
+        return Path.cwd()
+    except OSError:
+        return None  # the folder has been removed
 
 
 def _only_with(wanted: str, given: Any, dependent: dict[str, Any]) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from agentl.cli import output
+from agentl.cli import failures, output
 from agentl.errors import AgentLError
 from agentl.messages import render
 
@@ -61,24 +61,48 @@ class Watch:
         if file is None:
             return
         try:
-            self._events = opened.enter_context(file.open("w", encoding="utf-8", errors="surrogatepass"))
+            self._events = file.open("w", encoding="utf-8", errors="backslashreplace")
+            opened.callback(self._close_events)
         except (OSError, ValueError) as error:
             raise unwritable(file, error) from error
+
+    def _close_events(self) -> None:
+        try:
+            if self._events is not None:
+                self._events.close()
+        except (OSError, ValueError) as error:
+            self._lose_events(error)
 
     @property
     def echo(self) -> Any:
         """What a trace calls with each line: shown at once, or kept until the end."""
-        return self._kept.append if self.quiet else output.out
+        return self._kept.append if self.quiet else output.trace
 
     def sink(self, event: TraceEvent) -> None:
         """What a trace calls with each event."""
         if self._events is not None:
-            line = json.dumps(event_data(self.agent, self._seq, event), ensure_ascii=False, default=str)
-            self._events.write(line + "\n")
-            self._events.flush()
+            self._write_event(event)
         self._seq += 1
         if self._status is not None and event.kind == "TICK":
             self._status.update(render("cli.progress", {"tick": event.tick}))
+
+    def _write_event(self, event: TraceEvent) -> None:
+        assert self._events is not None
+        line = json.dumps(event_data(self.agent, self._seq, event), ensure_ascii=False, default=str)
+        try:
+            self._events.write(line + "\n")
+            self._events.flush()
+        except (OSError, ValueError) as error:
+            # A run that acts on the world is not stopped by what watches it; but it is said.
+            self._lose_events(error)
+
+    def _lose_events(self, error: Exception) -> None:
+        events, self._events = self._events, None
+        with suppress(OSError, ValueError):
+            if events is not None:
+                events.close()
+        file = str(getattr(events, "name", ""))
+        output.note("⚠ " + render("cli.events_lost", {"file": file, "cause": failures.cause(error)}))
 
     def attach(self, runtime: Any) -> None:
         """Watch the trace of a runtime."""
@@ -108,7 +132,7 @@ class Watch:
     def show_rest(self) -> None:
         """What was kept back, now that the run is over, and the closing rule of a trace (`TRC-1`)."""
         for line in self._kept:
-            output.out(line)
+            output.trace(line)
         output.out("└" + "─" * 52)
 
 
@@ -127,5 +151,4 @@ def _both(first: Any, second: Any) -> Any:
 
 def unwritable(file: Path, error: Exception) -> AgentLError:
     """The error of a file that cannot be written."""
-    cause = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return AgentLError(code="cli.unwritable", file=str(file), cause=cause)
+    return AgentLError(code="cli.unwritable", file=str(file), cause=failures.cause(error))

@@ -261,7 +261,7 @@ class Journal:
             if type(meta) is not dict or type(bodies) is not list:
                 raise ValueError("layout")
         except (ValueError, KeyError, TypeError) as error:
-            raise ReplayError(code="replay.malformed", cause=type(error).__name__) from error
+            raise ReplayError(code="replay.malformed", file="—", cause=type(error).__name__) from error
         version = meta.get("format")
         if type(version) is not int or version not in READABLE:
             readable = ", ".join(str(number) for number in READABLE)
@@ -275,7 +275,7 @@ class Journal:
                 # A line that was removed or moved shows in the chain; the numbers only say where we are.
                 entry = from_data({**body, "seq": position} if type(body) is dict else body)
             except ValueError as error:
-                raise ReplayError(code="replay.malformed", cause=f"#{position}") from error
+                raise ReplayError(code="replay.malformed", file="—", cause=f"#{position}") from error
             entries.append(entry)
         lossy = meta.get("lossy")
         places = [str(place) for place in lossy] if isinstance(lossy, list) else []
@@ -288,7 +288,7 @@ class Journal:
         try:
             return cls.loads(content.decode("utf-8"), strict=strict)
         except UnicodeDecodeError as error:
-            raise ReplayError(code="replay.malformed", cause="UTF-8") from error
+            raise ReplayError(code="replay.malformed", file="—", cause="UTF-8") from error
 
 
 def _report(raw: Mapping[str, Any], version: int) -> ChainReport:

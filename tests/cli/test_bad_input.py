@@ -75,7 +75,7 @@ CASES = {
     "missing file": Case(lambda folder: ["run", folder / "absent.agent"], 2, "cli.unreadable"),
     "missing file for check": Case(lambda folder: ["check", folder / "absent.agent"], 2, "cli.unreadable"),
     "directory as file": Case(lambda folder: ["ast", folder], 2, "cli.unreadable"),
-    "NUL in the path": Case(lambda _folder: ["check", "a\0b.agent"], 2, "cli.usage"),
+    "NUL in the path": Case(lambda _folder: ["check", "a\0b.agent"], 2, "cli.usage.value"),
     "binary file": Case(run(b"\x7fELF\x02\x01\xff\xfe\x00"), 2, "lex.encoding"),
     "empty file": Case(run(""), 2, "parse.no_agent"),
     "unknown character": Case(run("AGENT a { \u20ac }"), 2, "lex.character"),
@@ -268,3 +268,45 @@ def test_a_tool_that_stops_the_process_is_no_success(
     assert said in clear(ended)
     status = here("durable", "status", tmp_path / "run")
     assert "intention sans résultat" in status.out + status.err
+
+
+USAGE = {
+    "cli.usage.command": ["flub"],
+    "cli.usage.command_near": ["chekc", "x.agent"],
+    "cli.usage.missing": ["run"],
+    "cli.usage.option": ["run", "x.agent", "--no-such-option"],
+    "cli.usage.integer": ["run", "x.agent", "--ticks", "many"],
+    "cli.usage.argument": ["run", "x.agent", "--ticks"],
+    "cli.usage.flag": ["run", "x.agent", "--quiet=3"],
+    "cli.usage.value": ["run", "x.agent", "--lang", "de"],
+    "cli.usage.extra": ["check", "a.agent", "b.agent"],
+}
+
+
+@pytest.mark.parametrize("code", USAGE)
+def test_wrong_usage_is_told_in_the_language(code: str) -> None:
+    """`MSG-1`, `MSG-4`: what the command-line library refuses is said in French as well."""
+    words = USAGE[code]
+    french = clear(here(*words))
+    english = clear(here("--lang", "en", *words))
+    assert french != english
+    assert not re.search(r"\b(No such|Missing|Invalid|requires|Got)\b", french)
+    assert here(words[0], "--json", *words[1:]).data["error"]["code"] == code
+
+
+def test_help_is_wholly_in_the_language() -> None:
+    """`MSG-1`: the headings of a help text too."""
+    french = here("run", "--help").out
+    assert "Emploi :" in french
+    assert not re.search(r"Usage:|Options:|Show this|required", french)
+    assert "Usage:" in here("--lang", "en", "run", "--help").out
+
+
+def test_a_durable_journal_is_no_replay_journal(tmp_path: Path) -> None:
+    """`CLI-13`: the two kinds are told apart, and the way from one to the other is named."""
+    assert here(*durable(tmp_path)).code == 0
+    for file in (tmp_path / "run", tmp_path / "run" / "wal.jsonl"):
+        for command in ("replay", "seal"):
+            ended = here(command, file, "--lang", "en")
+            assert ended.code == 2
+            assert f"agentl durable export {tmp_path / 'run'}" in clear(ended)
