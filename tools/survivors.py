@@ -30,7 +30,9 @@ LIMIT = 180.0
 """Seconds for the tests of one mutant; one that makes them hang is noticed, too."""
 
 PAIRS = "tests/contracts/test_pairs.py"
+STORE_GUARDS = "tests/durable/test_guards.py"
 STORES = (
+    STORE_GUARDS,
     "tests/durable/test_syncs.py",
     "tests/durable/test_file_store.py",
     "tests/durable/test_sqlite_store.py",
@@ -55,9 +57,9 @@ REFUSALS: dict[str, tuple[str, ...]] = {
     "kernel/approval.py": ("tests/kernel/test_approval.py", "tests/kernel/test_gate.py"),
     "kernel/execution.py": (GUARDS_TESTED, "tests/kernel/test_execution.py"),
     "kernel/registry.py": ("tests/host", GUARDS_TESTED),
-    "host.py": ("tests/host", "tests/kernel/test_permit.py"),
+    "host.py": ("tests/host", "tests/kernel/test_permit.py", "tests/kernel/test_execution.py"),
     "durable/lease.py": (PAIRS,),
-    "durable/served.py": ("tests/durable/test_boundary.py", "tests/durable/test_run.py"),
+    "durable/served.py": (STORE_GUARDS, "tests/durable/test_boundary.py", "tests/durable/test_run.py"),
     "durable/stores/file.py": STORES,
     "durable/stores/sqlite.py": STORES,
     "durable/stores/memory.py": ("tests/durable/test_memory_store.py",),
