@@ -34,12 +34,21 @@ class Life:
         self.steps: list[told.Step] = []
         self.ended = "down"
         self.views: list[View] = []
+        self.outside: list[Any] = []
 
     def records(self) -> tuple[Record, ...]:
         """What a reader finds on the disk now."""
         return () if self.left is None else self.setting.records.of(self.disk.lines(self.left))
 
-    def boot(self, choose: Callable[[int], int], *, dies_at: int, inside: bool = False, torn: int = 0) -> str:
+    def boot(
+        self,
+        choose: Callable[[int], int],
+        *,
+        dies_at: int,
+        inside: bool = False,
+        torn: int = 0,
+        tampered: bool = False,
+    ) -> str:
         """One process, which dies at its step number ``dies_at``, or inside a tool after its effect.
 
         Returns how it ended: ``closed``, ``refused`` or ``down``.
@@ -54,6 +63,8 @@ class Life:
             nonlocal made
             self.views.append(process.view())
             made += 1
+            if tampered and action == "Intent" and process.call[process.now - 1] == "ready":
+                process.tamper()
             if process.run == "up" and made > dies_at and not inside:
                 raise Dies
 
@@ -62,6 +73,7 @@ class Life:
         )
         process.tell = self.steps.append
         process.die_inside = inside
+        process.outside = self.outside
         try:
             process.live()
         except Dies:

@@ -212,6 +212,7 @@ class Process:
         self.journal: Any = None
         self.now = 0
         self.die_inside = False
+        self.outside: list[Any] = []
         self.tell: Callable[[told.Step], None] = told.DISCARD
 
     # --- what can be seen ----------------------------------------------------------------
@@ -241,8 +242,10 @@ class Process:
 
     # --- the world -----------------------------------------------------------------------
 
-    def answers(self, _request: Any) -> bool:
-        return self.choose(2) == 0
+    def answers(self, request: Any) -> bool:
+        yes = self.choose(2) == 0
+        self.outside.append(("asked", int(request.tool[1:]), yes))
+        return yes
 
     def acts(self, action: int, n: Any) -> Any:
         place, promise = action - 1, self.promises[action - 1]
@@ -254,11 +257,14 @@ class Process:
             int(held.action_id.rsplit(":a", 1)[1]), action, dispatch.context.idempotency_key
         )
         known = any(e.key == key and "idempotent" in e.promise for e in self.effects[place])
+        on_record = self.setting.records.of(self.disk.lines(self.disk.durable()))
+        self.outside.append(("called", action, key, n, promise, hears, on_record))
         if acts and "read_only" not in promise and not ("idempotent" in promise and known):
             asked = any(r.kind == "approve" and r.action == action for r in self._log())
             granted = self.rule[place] == "allow" or (self.rule[place] == "ask" and asked and held.approved)
             lawful = held.stage is PermitStage.DISPATCHING and granted
             self.effects[place].append(Effect("judged" if n == action else "changed", lawful, key, promise))
+            self.outside.append(("happened", action))
         if self.die_inside:
             raise Dies
         if hears == "failed":
@@ -272,10 +278,12 @@ class Process:
 
     def knows(self, action: int, real: str) -> Any:
         if self.choose(2) == 0:
+            self.outside.append(("unknown", action))
             raise LookupError("unknown")
         held = next(p for p in self.permits if p is not None and p.idempotency_key == real)
         key = self.setting.key(int(held.action_id.rsplit(":a", 1)[1]), action, real)
         took_place = any(e.key == key and "reconcilable" in e.promise for e in self.effects[action - 1])
+        self.outside.append(("found" if took_place else "found nothing", action))
         return {"n": action} if took_place else NOT_EXECUTED
 
     # --- the program ---------------------------------------------------------------------
