@@ -13,7 +13,7 @@ from typing import Any, Final, Self
 from agentl.durable.lease import Lease
 from agentl.durable.stores.base import Store, utc_now
 from agentl.durable.stores.process import this_process
-from agentl.errors import DurableError, PermitError, ReplayDivergence
+from agentl.errors import DurableError, PermitError, ReplayDivergence, StoreFailure
 from agentl.journal.entry import Entry, dump, quote
 from agentl.journal.failures import Failure, describe, rebuild
 from agentl.journal.index import Index, Intention
@@ -55,6 +55,7 @@ class ServedJournal:
         self._ordered = OrderedJournal(key)
         self._resume_due = False
         self._live = False
+        self._torn = ""
         self._waiting: list[Verdict] = []
 
     # --- opening -----------------------------------------------------------------------
@@ -186,11 +187,24 @@ class ServedJournal:
             lease = self.lease
             args_of_resume = {"at": self.clock(), "epoch": lease.epoch, "holder": lease.holder}
             self.write("resume", self.index.run_id, args_of_resume, sync=True)
-        text = None if args is None else dump(args)
-        line = ordered.sealed(kind, key, text, outcome, agent)
-        self.store.append(line, self.lease.epoch, sync=sync)
-        ordered.keep(line)
-        self.index.note(kind, key, args, error, agent)
+        if self._torn:
+            raise StoreFailure(code="durable.store_failed", operation="append", cause=self._torn)
+        # Until the line is kept, the chain is ahead of the store. Whatever is raised in between, nothing may
+        # be added behind the gap, and nobody may take it for an answer of a sensor or a person (`DRF-3`).
+        self._torn = f"{kind} {ordered.prefix}"
+        try:
+            text = None if args is None else dump(args)
+            line = ordered.sealed(kind, key, text, outcome, agent)
+            self.store.append(line, self.lease.epoch, sync=sync)
+            ordered.keep(line)
+            self.index.note(kind, key, args, error, agent)
+        except Exception as problem:
+            if stops_the_run(problem):
+                raise
+            raise StoreFailure(
+                code="durable.store_failed", operation="append", cause=type(problem).__name__
+            ) from problem
+        self._torn = ""
 
     def append_verdict(self, target: str, args: Mapping[str, Any], outcome: str) -> None:
         """Add an operator's verdict behind everything, whether the run is over or not (`DCL-5`)."""

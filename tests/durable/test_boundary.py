@@ -10,7 +10,7 @@ import pytest
 
 from agentl import Host, MockLLM, Symbol, parse_source
 from agentl.durable import DurableRun, MemoryStore
-from agentl.errors import PermitError
+from agentl.errors import PermitError, StoreFailure
 from agentl.kernel import current_action
 from agentl.language.nodes import Agent
 
@@ -192,3 +192,33 @@ def test_nothing_crosses_from_inside_a_running_action(crossing: str) -> None:
         assert refused.value.code == "permit.nested"
     kinds = [entry.kind for entry in run.journal.entries]
     assert kinds == ["open", "read", "drain", "intent", "resume", "resolution"]
+
+
+@pytest.mark.parametrize("kind", ["read", "drain", "approve", "ask", "intent", "invoke"])
+@pytest.mark.parametrize("raised", [MemoryError, RecursionError, Death])
+def test_a_write_that_breaks_off_ends_the_run(kind: str, raised: type[BaseException]) -> None:
+    """`DRF-3`, `DUR-8`: it is no answer of a sensor or a person, and nothing is chained behind the gap."""
+
+    class Failing(MemoryStore):
+        armed = True
+
+        def append(self, raw: bytes, epoch: int, *, sync: bool) -> None:
+            if self.armed and f'"kind":"{kind}"'.encode() in raw:
+                raise raised
+            super().append(raw, epoch, sync=sync)
+
+    program = parse_source(
+        PROGRAM.replace("act(n: 1)", 'ASK boss { QUESTION "go on?" } act(n: 1)')
+        % ("Bool", "REQUIRE APPROVAL FOR act")
+    ).agents[0]
+
+    def make() -> Host:
+        host = host_of(lambda n: {"ok": True}, idempotent=True)
+        host.approver = lambda request: "yes"
+        return host
+
+    store = Failing()
+    with pytest.raises((StoreFailure, raised)):
+        ran(program, make(), store)
+    store.armed = False
+    assert ran(program, make(), store).runtime.metrics["tool_calls"] == 2
