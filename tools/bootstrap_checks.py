@@ -37,7 +37,11 @@ def steps(python: Path) -> list[Step]:
         Step("lint", "ruff: lint", (*module, "ruff", "check", ".")),
         Step("format", "ruff: format", (*module, "ruff", "format", "--check", ".")),
         Step("types", "mypy --strict", (*module, "mypy")),
-        Step("tests", "pytest", (*module, "pytest", "-q", "-n", "2")),
+        Step(
+            "tests",
+            "pytest",
+            (*module, "pytest", "-q", "-n", "2", "--dist", "loadgroup", "--durations", "10"),
+        ),
         Step(
             "optimised",
             "pytest with the package under python -O: no refusal may depend on an assertion or a contract",

@@ -15,8 +15,6 @@ from typing import Any
 
 from agentl.cli.failures import one_line
 from agentl.errors import RuntimeAgentError
-from agentl.host import Host
-from agentl.kernel.names import walk
 from agentl.language.nodes import Agent, Program, ReasonStmt
 
 
@@ -128,6 +126,9 @@ def missing_from(provided: Provided, agent: Agent) -> list[tuple[str, dict[str, 
 
     Only a host that looks its functions up by name can be judged; another one may find them otherwise.
     """
+    from agentl.host import Host
+    from agentl.kernel.names import walk
+
     host = host_for(provided.host, agent)
     found: list[tuple[str, dict[str, str]]] = []
     if isinstance(host, Host) and type(host).invoke is Host.invoke and type(host).read is Host.read:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import resource
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.support.bank import Payments, payments, wait_for
-from tests.support.command import child, environment, start
+from tests.support.command import child, start
+from tests.support.nursery import Child
 from tests.support.samples import PROGRAM, place
 
 pytestmark = pytest.mark.real_kill
@@ -42,7 +40,7 @@ def build():
 """
 
 
-def held(bank: Payments) -> subprocess.Popen[bytes]:
+def held(bank: Payments) -> Child:
     """A run that waits for the bank's answer, its transfer booked."""
     process = start(*RUN, cwd=bank.folder, env=bank.environment, output=bank.folder / "output.txt")
     wait_for(bank.folder / "booked", process)
@@ -104,22 +102,10 @@ def test_a_full_disk_ends_the_run_and_room_resumes_it(share: float, tmp_path: Pa
     room = int(clean_size * share)
     file = place(tmp_path, PROGRAM, LASTING_HOST)
 
-    def little_room() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
-
-    words = [sys.executable, "-m", "agentl", "run", file.name, "--durable", "full"]
-    done = subprocess.run(
-        words,
-        cwd=tmp_path,
-        env=environment(),
-        capture_output=True,
-        preexec_fn=little_room,
-        check=False,
-        timeout=60,
-    )
-    said = done.stderr.decode()
+    done = child("run", file.name, "--durable", "full", cwd=tmp_path, file_size=room)
+    said = done.err
     assert "Traceback" not in said
-    assert done.returncode == 4, said
+    assert done.code == 4, said
     assert said.splitlines()[-1].startswith("✗ ")
     resumed = child("run", file.name, "--durable", "full", cwd=tmp_path)
     assert resumed.code == 0, resumed.err

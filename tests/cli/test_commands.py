@@ -39,7 +39,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_version_needs_nothing() -> None:
     """`CLI-1`: `python -m agentl --version`; nothing but the facade is imported for it."""
-    ended = child("--version")
+    ended = child("--version", fresh=True)
     assert (ended.code, ended.out, ended.err) == (0, f"agentl {agentl.__version__}\n", "")
     probe = (
         "import sys; sys.argv = ['agentl', '--version']\n"
@@ -430,7 +430,7 @@ def test_exit_codes_of_errors(error: BaseException, expected: int) -> None:
 
 def test_a_stream_without_the_glyphs(program: Path) -> None:
     """A terminal that knows ASCII alone gets question marks, never an encoding error."""
-    ended = child("run", program, env={"PYTHONIOENCODING": "ascii"})
+    ended = child("run", program, env={"PYTHONIOENCODING": "ascii"}, fresh=True)
     assert ended.code == 0
     assert "tick 1" in ended.out
     assert "Traceback" not in ended.err

@@ -17,7 +17,8 @@ import pytest
 from tests.support.bank import RUN_ID, Payments, payments
 from tests.support.command import Ended, here
 
-pytestmark = pytest.mark.real_kill
+# On one worker: the two crashes are told once for all the tests here.
+pytestmark = [pytest.mark.real_kill, pytest.mark.xdist_group("durable_seed")]
 
 STARTED = "→ exécution durable 6c463a7a4312 : runs/payments/wal.jsonl"
 RESUMED = """\

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.command import PAYMENTS, Ended, child, start
+from tests.support.nursery import Child
 
 RUN_ID = "6c463a7a4312"
 PATIENCE = 60.0
@@ -68,7 +69,7 @@ class Payments:
                 return refusal.code, json.load(refusal)
 
 
-def wait_for(file: Path, process: subprocess.Popen[bytes]) -> None:
+def wait_for(file: Path, process: subprocess.Popen[bytes] | Child) -> None:
     deadline = time.monotonic() + PATIENCE
     while not file.exists():
         assert process.poll() is None, f"ended with {process.returncode} before {file.name} was there"

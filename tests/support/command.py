@@ -6,14 +6,18 @@ import contextlib
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
+import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from agentl.cli.app import main
 from agentl.messages import set_language
+from tests.support import nursery
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAYMENTS = ROOT / "docs" / "examples" / "payments"
@@ -55,31 +59,82 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def child(
-    *words: str | Path, cwd: Path | None = None, env: Mapping[str, str] | None = None, stdin: str = ""
+    *words: str | Path,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    stdin: str = "",
+    fresh: bool = False,
+    file_size: int | None = None,
 ) -> Ended:
-    """Run the command in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-m", "agentl", *(str(word) for word in words)],
-        cwd=cwd,
-        env={**environment(), **(env or {})},
-        input=stdin,
-        capture_output=True,
-        encoding="utf-8",
-        errors="replace",
-        timeout=120,
-        check=False,
-    )
-    return Ended(done.returncode, done.stdout, done.stderr)
+    """Run the command in a process of its own.
 
-
-def start(*words: str | Path, cwd: Path, env: Mapping[str, str], output: Path) -> subprocess.Popen[bytes]:
-    """Start the command and leave it running; both streams go to ``output``."""
-    with output.open("wb") as stream:
-        return subprocess.Popen(
-            [sys.executable, "-m", "agentl", *(str(word) for word in words)],
+    Args:
+        fresh: start an interpreter for it, where its start is what matters; else it is forked from
+            one that has the command loaded already.
+        file_size: no file may grow beyond this many bytes.
+    """
+    wanted = [str(word) for word in words]
+    whole = {**environment(), **(env or {})}
+    if fresh:
+        done = subprocess.run(
+            [sys.executable, "-m", "agentl", *wanted],
             cwd=cwd,
-            env={**environment(), **env},
-            stdin=subprocess.DEVNULL,
-            stdout=stream,
-            stderr=subprocess.STDOUT,
+            env=whole,
+            input=stdin.encode(),
+            capture_output=True,
+            timeout=120,
+            check=False,
         )
+        return Ended(done.returncode, _text(done.stdout), _text(done.stderr))
+    with (
+        tempfile.TemporaryFile() as given,
+        tempfile.TemporaryFile() as out,
+        tempfile.TemporaryFile() as err,
+        Drains() as drains,
+    ):
+        given.write(stdin.encode())
+        given.seek(0)
+        streams = (given.fileno(), drains.to(out), drains.to(err))
+        at = str(cwd or Path.cwd())
+        process = nursery.start(wanted, cwd=at, env=whole, streams=streams, file_size=file_size)
+        try:
+            code = process.wait(120)
+        finally:
+            process.kill()
+        drains.close()
+        return Ended(code, _read(out), _read(err))
+
+
+class Drains(contextlib.ExitStack):
+    """Pipes that are emptied into files: a limit on the size of files does not reach what is printed."""
+
+    def to(self, file: IO[bytes]) -> int:
+        """The descriptor to write to; it is closed here when this is closed."""
+        source, sink = os.pipe()
+        drain = threading.Thread(target=_drain, args=(source, file))
+        drain.start()
+        self.callback(drain.join)
+        self.callback(os.close, sink)
+        return sink
+
+
+def _drain(source: int, file: IO[bytes]) -> None:
+    with os.fdopen(source, "rb") as stream:
+        shutil.copyfileobj(stream, file)
+
+
+def _read(file: IO[bytes]) -> str:
+    file.seek(0)
+    return _text(file.read())
+
+
+def _text(output: bytes) -> str:
+    return output.decode("utf-8", "replace")
+
+
+def start(*words: str | Path, cwd: Path, env: Mapping[str, str], output: Path) -> nursery.Child:
+    """Start the command and leave it running; both streams go to ``output``."""
+    with output.open("wb") as stream, Path(os.devnull).open("rb") as nothing:
+        streams = (nothing.fileno(), stream.fileno(), stream.fileno())
+        whole = {**environment(), **env}
+        return nursery.start([str(word) for word in words], cwd=str(cwd), env=whole, streams=streams)
