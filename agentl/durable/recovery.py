@@ -163,7 +163,9 @@ class DurableJournal(ServedJournal):
             return {"executed": executed, "value": value}
 
         answer = self.crossing("reconcile", target, ask, args=args, sync=True)
-        return bool(answer["executed"]), answer["value"]
+        if type(answer) is not dict or type(answer.get("executed")) is not bool:
+            raise ReplayDivergence(code="durable.unreadable_value", entry=0 if entry is None else entry.seq)
+        return answer["executed"], answer.get("value")
 
     def verdicts(self) -> list[Verdict]:
         """The verdicts on doubtful actions that wait at the start of a tick (`RES-10`)."""

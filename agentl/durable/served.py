@@ -19,6 +19,7 @@ from agentl.journal.failures import Failure, describe, rebuild
 from agentl.journal.index import Index, Intention
 from agentl.journal.journal import Entries, OrderedJournal
 from agentl.journal.keys import chain_key
+from agentl.journal.shapes import fits
 from agentl.kernel.permit import stops_the_run
 from agentl.kernel.port import Verdict
 from agentl.values import decode, encode
@@ -89,6 +90,8 @@ class ServedJournal:
         index = self.index
 
         def note(entry: Entry) -> None:
+            if not fits(entry):
+                raise DurableError(code="durable.unreadable_line", file=self.store.name, position=entry.seq)
             index.note(entry.kind, entry.key, entry.stored_args, entry.error, entry.agent)
             if entry.kind == "drain" and entry.error is None:
                 index.add_events(event_ids(recorded_value(entry)))
