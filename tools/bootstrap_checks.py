@@ -64,6 +64,12 @@ def steps(python: Path) -> list[Step]:
             needs="tools/crosshair_check.py",
         ),
         Step(
+            "survivors",
+            "each synchronisation with the disk is missed by a test when it is taken away",
+            (run, "tools/survivors.py", "--only", "sync"),
+            needs="tools/survivors.py",
+        ),
+        Step(
             "formal",
             "TLC: models and their mutants",
             (run, "tools/check_formal.py"),

@@ -130,7 +130,9 @@ def mutants() -> Iterator[Mutant]:
         for node in ast.walk(source.tree):
             for decorator in getattr(node, "decorator_list", []):
                 if _called(decorator) in ("require", "ensure"):
-                    yield source.mutant("contract", name, decorator, "", (PAIRS,))
+                    yield source.mutant(
+                        "contract", name, decorator, "", (f"{PAIRS}::test_the_contract_fires",)
+                    )
             guard = isinstance(node, ast.Expr) and _called(node) in GUARDS
             if name in REFUSALS and (guard or isinstance(node, ast.Raise)):
                 yield source.mutant("refusal", name, node, "pass", REFUSALS[name])

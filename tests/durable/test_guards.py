@@ -273,3 +273,33 @@ def interrupted(store: MemoryStore) -> None:
 
     host.sensor("level")(level)
     DurableRun(READING, host, MockLLM({}), store=store).run()
+
+
+@pytest.mark.parametrize(
+    ("raised", "kind"),
+    [(RuntimeError("odd"), StoreFailure), (KernelAbort("stop"), KernelAbort), (LeaseLost("gone"), LeaseLost)],
+)
+def test_a_write_that_breaks_off_is_the_last_one(raised: Exception, kind: type[Exception]) -> None:
+    """DRF-3: whatever the store raised; its own kind of failure and an interruption pass as they are."""
+
+    class Breaking(MemoryStore):
+        breaks = False
+
+        def append(self, raw: bytes, epoch: int, *, sync: bool) -> None:
+            if self.breaks:
+                raise raised
+            super().append(raw, epoch, sync=sync)
+
+    store = Breaking()
+    journal = DurableJournal.open(store)
+    journal.write("read", "level", sync=False)
+    store.breaks = True
+    with pytest.raises(kind) as failed:
+        journal.write("read", "level", sync=False)
+    assert type(failed.value) is kind
+    store.breaks = False
+    with pytest.raises(StoreFailure) as refused:
+        journal.write("read", "level", sync=False)
+    assert refused.value.values["cause"] == "read 1"
+    assert len(store.lines) == 1
+    journal.release()
