@@ -10,6 +10,7 @@ def main() -> int:
 
     ``--version`` is answered before anything is imported: it is what people and scripts ask most.
     """
+    _forget_working_directory()
     if sys.argv[1:] == ["--version"]:
         from agentl import __version__
 
@@ -18,6 +19,13 @@ def main() -> int:
     from agentl.cli.app import main as run
 
     return run()
+
+
+def _forget_working_directory() -> None:
+    """With ``-m`` Python looks into the working directory first: a host ``json.py`` would be its ``json``."""
+    package = __file__.replace("\\", "/").rsplit("/", 2)[0]
+    if __name__ == "__main__" and not sys.flags.safe_path and sys.path[0].replace("\\", "/") != package:
+        del sys.path[0]
 
 
 if __name__ == "__main__":

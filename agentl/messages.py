@@ -39,7 +39,7 @@ def language() -> str:
     """The language in force: the one chosen, else ``AGENTL_LANG``, else French (`MSG-4`)."""
     if _chosen is not None:
         return _chosen
-    wanted = os.environ.get("AGENTL_LANG", "fr")
+    wanted = os.environ.get("AGENTL_LANG", "fr")[:2].lower()  # `EN` and `en_GB.UTF-8` mean it too
     return wanted if wanted in LANGUAGES else "fr"
 
 

@@ -56,7 +56,9 @@ def _import(file: Path) -> ModuleType:
     # A host may import what lies beside it, now or while a tool runs.
     folder = str(file.absolute().parent)
     if folder not in sys.path:
-        sys.path.insert(0, folder)
+        # Behind the standard library, which the runtime goes on loading, before what is installed.
+        installed = (place for place, one in enumerate(sys.path) if one.endswith("-packages"))
+        sys.path.insert(next(installed, len(sys.path)), folder)
     sys.modules[name] = module
     writes_bytecode = sys.dont_write_bytecode
     # Bytecode is found by second and size: a host that was edited twice within a second could run

@@ -115,3 +115,13 @@ def test_a_full_file_of_events_stops_nothing(tmp_path: Path) -> None:
     assert ended.code == 0
     assert ended.err.count("⚠") == 1
     assert "/dev/full" in ended.err
+
+
+@pytest.mark.parametrize("name", ["json", "random", "secrets"])
+def test_a_host_may_be_named_like_a_module_of_python(name: str, tmp_path: Path) -> None:
+    """`CLI-2`: the host beside the program shadows nothing that the runtime needs, started with `-m` too."""
+    place(tmp_path).rename(tmp_path / f"{name}.agent")
+    (tmp_path / "keeper.py").rename(tmp_path / f"{name}.py")
+    ended = child("run", f"{name}.agent", "--durable", "d", "--json", cwd=tmp_path, fresh=True)
+    assert ended.code == 0, ended.err
+    assert ended.data["agent"] == "keeper"
