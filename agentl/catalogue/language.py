@@ -188,6 +188,10 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "{word} est un mot réservé : choisissez un autre nom, `{lower}` par exemple",
         "{word} is a reserved word: choose another name, `{lower}` for example",
     ),
+    "parse.hint.braces": (
+        "plusieurs chemins se mettent entre accolades : `{keyword} {{ a.b, c.d }}`",
+        "several paths stand in braces: `{keyword} {{ a.b, c.d }}`",
+    ),
     "parse.hint.then": (
         "un IF s'écrit `IF condition THEN {{ … }}`",
         "an IF is written `IF condition THEN {{ … }}`",

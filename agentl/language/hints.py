@@ -20,6 +20,8 @@ _SECTIONS: Final = frozenset(
     {"AGENT", "TOOL", "POLICY", "PLAN", "EVENT", "DECIDE", "HYPOTHESIS", "SCENARIO", "UTILITY", "BELIEF"}
     | {"GOAL", "MEMORY", "PLANNER"}
 )
+# Words that take one path, or several in braces.
+_LISTS: Final = frozenset({"STORE", "USING", "SIDE_EFFECT", "INPUT", "EXPECT", "SHORT_TERM", "LONG_TERM"})
 _UNITS: Final = frozenset({"ms", "s", "sec", "m", "min", "h", "d"})
 
 
@@ -74,6 +76,9 @@ def _word(lexemes: list[Lexeme], place: int, acceptable: frozenset[str]) -> Hint
             return "parse.hint.close", {"keyword": near[0]}
     if found.type == "NUM" and lexemes[place + 1].text in _UNITS and "DUR" in acceptable:
         return "parse.hint.unit", {}
+    taker = _list_without_braces(lexemes, place)
+    if taker:
+        return "parse.hint.braces", {"keyword": taker}
     if found.type == "ON" and "SET" in acceptable:
         return "parse.hint.on_fail", {}
     if found.type == "UNTIL" and before.type == "NUM":
@@ -85,6 +90,16 @@ def _word(lexemes: list[Lexeme], place: int, acceptable: frozenset[str]) -> Hint
     if reserved and ("IDENT" in acceptable or lexemes[place + 1].type in {":", "="}):
         return "parse.hint.reserved", {"word": found.text, "lower": found.text.lower()}
     return None
+
+
+def _list_without_braces(lexemes: list[Lexeme], place: int) -> str:
+    """The keyword before a list of paths that lacks its braces (``STORE a.b, c.d``), if it is one."""
+    if lexemes[place].type != "IDENT" or place == 0 or lexemes[place - 1].type != ",":
+        return ""
+    before = place - 2
+    while before > 0 and lexemes[before].type in {"IDENT", ".", ",", "=", ":"}:
+        before -= 1
+    return lexemes[before].type if lexemes[before].type in _LISTS else ""
 
 
 def _capitals(word: Lexeme) -> Hint:
