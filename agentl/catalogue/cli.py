@@ -238,6 +238,10 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "Exporter une exécution terminée en journal de rejeu.",
         "Export a completed run as a replay journal.",
     ),
+    "cli.help.durable_validate": (
+        "Vérifier que le journal d'une exécution suit le protocole du noyau.",
+        "Check that the journal of a run follows the kernel's protocol.",
+    ),
     "cli.help.durable_settle": (
         "Trancher une action en suspens ou indéterminée.",
         "Settle a pending or doubtful action.",

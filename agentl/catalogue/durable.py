@@ -173,6 +173,18 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "l'action {action_id} est inconnue ou déjà tranchée ; voyez agentl durable status",
         "action {action_id} is unknown or already settled; see agentl durable status",
     ),
+    "durable.steps_follow": (
+        "{run_id} : {steps} pas suivent le protocole ({kinds})",
+        "{run_id}: {steps} steps follow the protocol ({kinds})",
+    ),
+    "durable.steps_none": (
+        "{file} : aucune action n'y est enregistrée, rien ne serait vérifié",
+        "{file}: no action is on record there, nothing would be checked",
+    ),
+    "durable.steps_wrong": (
+        "{file} : le pas {step} de l'action {action} n'est pas permis ici ; gardez ce journal et signalez-le",
+        "{file}: the step {step} of action {action} is not allowed here; keep this journal and report it",
+    ),
     "durable.steps_unreadable": (
         "{file} : la ligne {line} est illisible ; enregistrez les pas à nouveau",
         "{file}: line {line} cannot be read; record the steps again",

@@ -81,6 +81,7 @@ def build() -> typer.Typer:
         ("status", durable.status),
         ("export", durable.export),
         ("settle", durable.settle),
+        ("validate", durable.validate),
     )
     for name, verb in verbs:
         text = render(f"cli.help.durable_{name}")

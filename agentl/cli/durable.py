@@ -131,6 +131,24 @@ def export(
     return exits.DONE
 
 
+def validate(
+    directory: options.Directory,
+    key: options.Key = None,
+    as_json: options.AsJson = False,
+    _lang: options.Lang = None,
+) -> int:
+    """Whether a run followed the protocol of the kernel, as far as its journal tells (`R100`)."""
+    from agentl.durable.validate import validate as follow
+
+    found = follow(existing_store(directory), key=key)
+    if as_json:
+        output.out_json(found)
+    else:
+        kinds = ", ".join(f"{kind}={number}" for kind, number in found["kinds"].items())
+        output.out("✓ " + render("durable.steps_follow", {**found, "kinds": kinds}))
+    return exits.DONE
+
+
 def settle(
     directory: options.Directory,
     action_id: ActionId,

@@ -32,6 +32,9 @@ from tests.support.seen import Effect, Records, View
 
 RUN = "walk"
 AT = "2030-01-02T03:04:05+00:00"
+OPENING = {
+    "format": "agentl.durable.v2", "max_ticks": 1, "program_sha256": "", "agents": [RUN], "promises": {},
+}  # fmt: skip
 EFFECTS = {"deny": "DENY", "ask": "REQUIRE_APPROVAL"}
 REPLIES = ((True, "returned"), (False, "failed"), (True, "unsure"), (False, "unsure"))
 Effects = tuple[tuple[Effect, ...], ...]
@@ -308,7 +311,7 @@ class Process:
         self.journal = DurableJournal.open(self.disk.boot(self.left))
         self.journal.clock = lambda: AT
         if self.left is None:
-            self.journal.write("open", RUN, {"format": "agentl.durable.v2", "max_ticks": 1}, sync=True)
+            self.journal.write("open", RUN, OPENING, sync=True)
         else:
             self.journal.take("open", RUN)
         kernel = Kernel(self.setting.agent(self.rule), run_id=RUN)

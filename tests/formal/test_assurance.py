@@ -1,0 +1,25 @@
+"""The page of assurance says what is tested: its table is that of the mutants, each twin caught (R104)."""
+
+from __future__ import annotations
+
+import re
+
+from tests.support.graphs import ROOT, runs
+from tests.support.mutants import CODE
+
+ROW = re.compile(r"^\| `(\w+)` \| `(\w+)` \| (\w[\w ]*) \| ([A-Z]+-\d+) \|$", re.MULTILINE)
+
+
+def test_the_table_has_every_mutant_with_its_clause_and_what_catches_it() -> None:
+    """R104: tools/build_assurance.py writes it; a mutant that is new, gone or not caught makes it stale."""
+    page = (ROOT / "docs" / "assurance.md").read_text(encoding="utf-8")
+    table = page.split("<!-- twins: begin")[1].split("<!-- twins: end")[0]
+    rows = ROW.findall(table)
+    kernel = {
+        run.name.removeprefix("mutant/"): run.expect
+        for run in runs().values()
+        if run.kind == "mutant" and run.base == "kernel"
+    }
+    assert {name: clause for name, clause, _, _ in rows} == kernel
+    assert set(kernel) == set(CODE)
+    assert table.count("\n| `") == len(rows), "a row says that nothing caught it"

@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""Write the table of twin mutants into ``docs/assurance.md``, from what walk and machine really catch.
+
+    python tools/build_assurance.py            run both against every twin, print the table, write it
+    python tools/build_assurance.py --print    run, print, and write nothing
+
+Each mutant of ``formal/MutKernel.tla`` is planted in the code (``tests/support/mutants.py``). The sound code
+is walked first; what it would not pass proves nothing. Needs Java and TLC, which ``tools/check_formal.py``
+fetches.
+
+Exit code: 0 every twin is caught by both; 1 one is not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib
+import importlib.util
+import io
+import re
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+PAGE = ROOT / "docs" / "assurance.md"
+BEGIN, END = "<!-- twins: begin (tools/build_assurance.py) -->", "<!-- twins: end -->"
+HEAD = (
+    "| mutant of the model | its clause there | in the code: the walk objects at | the machine objects by |"
+)
+
+
+def _module(path: str) -> Any:
+    spec = importlib.util.spec_from_file_location(Path(path).stem, ROOT / path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[Path(path).stem] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _walk(twins: Any, name: str, folder: Path) -> str:
+    report = twins.walked(name, folder, 1)
+    if not report.disagreements:
+        return ""
+    text = report.disagreements[0]
+    found = re.search(r"no such (\w+)|never takes (\w+)|raised (\w+)", text)
+    return next((group for group in found.groups() if group), "?") if found else "a boot"
+
+
+def _machine(machine: Any, name: str) -> str:
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            machine.live(name)
+    except AssertionError as error:
+        return str(error).split(":")[0] if "-" in str(error)[:8] else "a verdict that should not be possible"
+    return ""
+
+
+def rows() -> list[tuple[str, str, str, str]]:
+    """Mutant, its clause in the model, the step at which the walk objects, the clause of the machine."""
+    import pytest
+
+    runs = importlib.import_module("tests.support.graphs").runs
+    planted = importlib.import_module("tests.support.mutants").CODE
+    twins = _module("tests/formal/test_twin_mutants.py")
+    machine = _module("tests/machines/test_durable_mutants.py")
+    found = []
+    for name in twins.kernel_mutants():
+        with tempfile.TemporaryDirectory() as box, pytest.MonkeyPatch.context() as patch:
+            if _walk(twins, name, Path(box)):
+                raise SystemExit(f"✗ the walk objects to the sound code, so it says nothing about {name}")
+            planted[name](patch)
+            walk = _walk(twins, name, Path(box))
+            caught = _machine(machine, name)
+        found.append((name, runs()[f"mutant/{name}"].expect, walk, caught))
+        print(f"{name:24} walk: {walk or 'SURVIVED':12} machine: {caught or 'SURVIVED'}", flush=True)
+    return found
+
+
+def table(found: list[tuple[str, str, str, str]]) -> str:
+    """The table as Markdown."""
+    lines = [HEAD, "|---|---|---|---|"]
+    lines += [
+        f"| `{name}` | `{clause}` | {walk or '—'} | {machine or '—'} |"
+        for name, clause, walk, machine in found
+    ]
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Run the command; the exit code is described at the top of this file."""
+    parser = argparse.ArgumentParser(description="The table of twin mutants in docs/assurance.md.")
+    parser.add_argument("--print", action="store_true", help="write nothing")
+    options = parser.parse_args()
+    found = rows()
+    if not options.print:
+        text = PAGE.read_text(encoding="utf-8")
+        before, rest = text.split(BEGIN)
+        after = rest.split(END)[1]
+        PAGE.write_text(f"{before}{BEGIN}\n\n{table(found)}\n\n{END}{after}", encoding="utf-8")
+    survivors = [name for name, _, walk, machine in found if not walk or not machine]
+    print(f"{len(found)} twins, {len(survivors)} not caught by both {' '.join(survivors)}")
+    return 1 if survivors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
