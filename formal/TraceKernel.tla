@@ -7,15 +7,16 @@
 (* first process; each Resume has those of the process that it starts.     *)
 (* Every other line is one step of the kernel, told after it was durable.  *)
 (*                                                                         *)
-(* Left open, and found by TLC: what a call did to the world, and a call   *)
-(* under way when the process died, which nobody could tell of.  A log is  *)
+(* Left open, and found by TLC: what a call did to the world, and the one  *)
+(* step that a process made and could not tell of any more: a call under   *)
+(* way, a write that became durable just before the death.  A log is       *)
 (* accepted when SOME way to fill these gaps leads to its end, so a branch *)
 (* that stops is no failure.  Clauses: KRN-3, KRN-11, DUR-6, RES-5, RES-6. *)
 (***************************************************************************)
 EXTENDS KernelClauses, TraceData, TLC
 
-VARIABLES t, l            \* which log, which line comes next
-tvars == <<vars, t, l>>
+VARIABLES t, l, g         \* which log, which line comes next, whether a gap was filled before it
+tvars == <<vars, t, l, g>>
 
 Line == Logs[t][l]
 
@@ -51,11 +52,13 @@ Matches(a) ==
       [] Line.step = "Resume"   -> /\ rule' = Line.rule /\ host' = Line.host /\ Resume
                                    /\ Line.records \in {Unknown, OnRecord}
 
-(* The gaps: something changed the arguments, a call that nobody heard of.  *)
-Unheard == Line.step = "Crash" /\ \E a \in Action : Tamper(a) \/ Dispatch(a)
+(* The gap: one step before a death that nobody heard of.                   *)
+Unheard == /\ Line.step = "Crash" /\ run = "up" /\ ~g
+           /\ \E a \in Action : Approve(a) \/ Intent(a) \/ Dispatch(a) \/ Settle(a) \/ Result(a)
+           /\ run' = "up"
 
 TraceInit ==
-    /\ t \in 1..Len(Logs) /\ l = 2
+    /\ t \in 1..Len(Logs) /\ l = 2 /\ g = FALSE
     /\ log     = <<>>                             /\ permit = [a \in Action |-> "none"]
     /\ args    = [a \in Action |-> "judged"]      /\ call   = [a \in Action |-> "idle"]
     /\ cursor  = 0                                /\ run    = "up"
@@ -65,10 +68,10 @@ TraceInit ==
 
 TraceNext ==
     /\ l <= Len(Logs[t]) /\ t' = t
-    /\ \/ /\ Matches(Line.action) /\ l' = l + 1
+    /\ \/ /\ Matches(Line.action) /\ l' = l + 1 /\ g' = FALSE
           /\ Verbose => PrintT(<<"REACHED", t, l>>)
           /\ l' > Len(Logs[t]) => PrintT(<<"ACCEPTED", t>>)
-       \/ Unheard /\ l' = l
+       \/ Unheard /\ l' = l /\ g' = TRUE
 
 TraceSpec == TraceInit /\ [][TraceNext]_tvars
 

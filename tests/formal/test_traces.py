@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
@@ -11,13 +12,19 @@ from pathlib import Path
 
 import pytest
 
+from agentl.durable import DurableRun, FileStore
 from agentl.durable.conformance import Line, lines_of
+from agentl.durable.derive import steps_of
+from agentl.durable.recovery import DurableJournal
 from agentl.durable.steplog import StepLog, read_steps, write_steps
 from agentl.errors import DurableError
 from agentl.kernel.steps import Decide, Mint, Step
-from tests.support.graphs import tlc
+from tests.durable.dying import DyingFile
+from tests.durable.world import PROGRAM, RUN_ID, TICKS, Died, Ledger, host_for, model
+from tests.support.graphs import ROOT, tlc
 from tests.support.life import PROMISES, Life
 from tests.support.process import MemoryDisk
+from tools.bootstrap_demo import run_demo
 from tools.formal_check.traces import TraceError, judge
 from tools.validate_traces import main as validate
 
@@ -100,6 +107,14 @@ def inserted(log: list[Line], before: str, new: Line) -> tuple[list[Line], int]:
     raise LookupError
 
 
+def lost(log: list[Line]) -> tuple[list[Line], int]:
+    """The log with a resume that finds fewer records than were told."""
+    for place, line in enumerate(log):
+        if line.step == "Resume" and line.records > 0:
+            return [*log[:place], replace(line, records=line.records - 1), *log[place + 1 :]], place
+    raise LookupError
+
+
 FORGERIES: dict[str, Callable[[list[Line]], tuple[list[Line], int]]] = {
     "the call before the intent": lambda log: swapped(log, "Intent", "Dispatch"),
     "the permit before the judgement": lambda log: swapped(log, "Decide", "Mint"),
@@ -114,10 +129,7 @@ FORGERIES: dict[str, Callable[[list[Line]], tuple[list[Line], int]]] = {
     "a result for what is in doubt": lambda log: changed(log, "Result", "doubt", "result"),
     "a failure for what returned": lambda log: changed(log, "Result", "result", "failed"),
     "a retry that no promise allows": lambda log: changed(log, "Settle", "in_doubt", "retry"),
-    "a lost record": lambda log: (
-        [replace(line, records=line.records + 1) if line.step == "Resume" else line for line in log],
-        next(place for place, line in enumerate(log) if line.step == "Resume"),
-    ),
+    "a lost record": lost,
 }
 
 
@@ -229,3 +241,49 @@ def test_the_command_fails_where_nothing_was_checked(
     assert validate([str(tmp_path)]) == 0
     assert validate(["--complete", str(tmp_path)]) == 1
     assert "no trace shows" in capsys.readouterr().out
+
+
+# --- real runs ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("promise", ["idempotent", "reconcilable", "plain"])
+def test_a_real_run_that_died_is_a_behaviour_of_the_model(promise: str, tmp_path: Path) -> None:
+    """RES-5, RES-6, R104: what the interpreter told live, and what its journal tells, with every boundary."""
+    told: list[Step] = []
+    died = 0
+    while died < 12:
+        store = DyingFile(tmp_path / "run")
+        store.die = _dies
+        store.when, store.at = "after", 4 + 2 * died
+        host = host_for(Ledger(tmp_path / "ledger"), promise)
+        try:
+            DurableRun(PROGRAM, host, model(), store=store, run_id=RUN_ID, steps=told.append).run(TICKS)
+            break
+        except Died:
+            died += 1
+    assert 3 < died < 12
+    journal = DurableJournal.open(FileStore(tmp_path / "run"), write=False)
+    derived = lines_of(steps_of(journal.entries))
+    live = lines_of(told)
+    verdict = judge(tlc(), [live, derived])
+    assert not verdict.rejected, [([live, derived][found.log], found.line) for found in verdict.rejected]
+    # A process that dies right after a write could not tell of it any more; the journal has it.
+    assert verdict.lines["Result"] >= 10
+
+
+def _dies() -> None:
+    raise Died
+
+
+def test_the_example_that_everybody_runs_first_is_a_behaviour_of_the_model(tmp_path: Path) -> None:
+    """R104: docs/examples/payments, killed in mid-transfer and resumed, as its journal tells it."""
+    assert run_demo(ROOT, Path(sys.executable), tmp_path) == 0
+    files = sorted(tmp_path.rglob("wal.jsonl"))
+    assert files
+    logs = [
+        lines_of(steps_of(DurableJournal.open(FileStore(file.parent), write=False).entries)) for file in files
+    ]
+    verdict = judge(tlc(), logs)
+    assert not verdict.rejected, verdict.report()
+    assert verdict.lines["Resume"] >= 1
+    assert verdict.lines["Settle"] >= 1
