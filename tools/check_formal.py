@@ -94,12 +94,11 @@ def _graph(tlc: Tlc, runs: list[Run], name: str, target: Path) -> int:
 def _matrix(checker: Checker, runs: list[Run], target: Path) -> None:
     progress = show.Progress()
     mutants = [run for run in runs if run.kind == "mutant" and run.swaps]
-    clauses: dict[str, list[tuple[str, bool]]] = {}
+    clauses: dict[str, dict[str, Run]] = {}
     for run in runs:
-        if run.kind in ("safety", "refinement", "liveness", "mutant"):
-            known = clauses.setdefault(run.base, [])
-            for is_property, names in ((False, run.invariants), (True, run.properties)):
-                known += [(name, is_property) for name in names if name not in {have for have, _ in known}]
+        if run.kind in ("safety", "refinement", "liveness"):
+            for clause in run.clauses:
+                clauses.setdefault(run.base, {}).setdefault(clause, run)
     families = {run.base for run in mutants}
     cells = checker.cells(
         mutants, clauses, 30, lambda done, total: progress.line(f"[{done}/{total}] cells of the matrix")
@@ -111,11 +110,11 @@ def _matrix(checker: Checker, runs: list[Run], target: Path) -> None:
         "Rows are the mutants of `Mut*.tla`, columns the clauses; bold is the clause that is named for the\n"
         "mutant, a point means that the clause holds, brackets that the run ended in another way (some\n"
         "faults make the model infinite, some make an expression meaningless).\n"
-        "`Termination` is checked with fairness where it is the named clause, so elsewhere it says little.\n",
+        "`Termination`, `Decides` and `ComesBack` are checked with fairness, as in their own runs.\n",
     ]
     for base in sorted(families):
         rows = [(run.name, ", ".join(run.swaps), run.expect) for run in mutants if run.base == base]
-        parts.append(show.matrix(rows, [name for name, _ in clauses[base]], cells, base))
+        parts.append(show.matrix(rows, list(clauses[base]), cells, base))
     target.write_text("\n".join(parts), encoding="utf-8")
     print(f"{target}: {len(mutants)} mutants, {len(cells)} cells")
 

@@ -145,21 +145,26 @@ class Checker:
     def cells(
         self,
         mutants: list[Run],
-        clauses: dict[str, list[tuple[str, bool]]],
+        clauses: dict[str, dict[str, Run]],
         limit: int,
         tell: Callable[[int, int], None],
     ) -> dict[tuple[str, str], str]:
-        """The kill matrix: each mutant against each clause of its base; the verdict of each cell."""
+        """The kill matrix: each mutant against each clause of its base; the verdict of each cell.
+
+        ``clauses`` gives per base and clause a run that checks it: liveness needs that run's fairness.
+        """
         jobs: dict[Future[Outcome], tuple[str, str]] = {}
         for run in mutants:
-            for clause, is_property in clauses[run.base]:
+            for clause, home in clauses[run.base].items():
+                is_property = clause in home.properties
                 cell = replace(
                     run,
                     invariants=() if is_property else (clause,),
                     properties=(clause,) if is_property else (),
                     expect=clause,
                     limit=limit,
-                    specification=run.specification if clause == run.expect else "Spec",
+                    specification=home.specification,
+                    constraint="" if home.kind == "liveness" else run.constraint,
                 )
                 jobs[self._pool.submit(execute, self._tlc, cell)] = (run.name, clause)
         table: dict[tuple[str, str], str] = {}
