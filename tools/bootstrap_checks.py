@@ -47,7 +47,7 @@ def steps(python: Path) -> list[Step]:
             "pytest with the package under python -O: no refusal may depend on an assertion or a contract",
             (*quiet_tests, *OPTIMISED, "-m", "not real_kill", *guarded),
             # Not the option -O, which xdist's workers and the processes of the tests would not get.
-            environment=(("PYTHONOPTIMIZE", "1"),),
+            environment=(("PYTHONOPTIMIZE", "1"), ("AGENTL_PROPERTY_RUNS", "15")),
             needs="tests/contracts",
         ),
         Step(
