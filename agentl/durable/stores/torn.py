@@ -2,7 +2,9 @@
 
 A tail is torn when it cannot have been durable: it is the beginning of one JSON object, or it
 lies in the zero bytes that were laid out before the lines were written. Everything else that
-does not verify is damage, and is left for the journal to refuse.
+does not verify is damage, and is left for the journal to refuse. So is a hole of zeros with bytes
+behind it: nothing tells whether what is lost there had become durable, and losing an intent or a
+result in silence could double an effect.
 """
 
 from __future__ import annotations
@@ -11,9 +13,6 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
-
-# Storage writes sectors: what a power cut leaves of an unsynchronised write is whole sectors of it.
-SECTOR: Final = 512
 
 _STRING: Final = re.compile(rb'"(?:[^"\\\x00-\x1f]|\\.)*"')
 _OPEN_STRING: Final = re.compile(rb'"(?:[^"\\\x00-\x1f]|\\.)*\\?\Z')
@@ -52,8 +51,6 @@ def divide(data: bytes) -> Division:
     """Divide the content of a journal file into lines and tail (`STO-5`)."""
     body = data.rstrip(b"\0")
     size = len(data)
-    if len(body) < size:
-        body = body[: _hole(body)]
     cut = body.rfind(b"\n") + 1
     tail = body[cut:]
     lines = body[:cut].split(b"\n")
@@ -63,24 +60,6 @@ def divide(data: bytes) -> Division:
         lines.append(tail)
         return Division(lines, len(body), size - len(body), True)
     return Division(lines, cut, size - cut, False)
-
-
-def _hole(body: bytes) -> int:
-    """Where the lines end when an unsynchronised write left only some of its sectors, else the length.
-
-    A hole is zero from a sector boundary, or from the start of a line, to a sector boundary. A
-    single byte that turned to zero is not, and stays to be refused.
-    """
-    first = body.find(b"\0")
-    if first < 0:
-        return len(body)
-    start = body.rfind(b"\n", 0, first) + 1
-    after = first
-    while body[after] == 0:
-        after += 1
-    if (first % SECTOR == 0 or first == start) and after % SECTOR == 0:
-        return start
-    return len(body)
 
 
 def shape_of(tail: bytes) -> Shape:
