@@ -22,7 +22,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from agentl.durable.allowed import TABLE, key_of  # noqa: E402 - a script finds its neighbours by itself
+from agentl.durable.allowed import TABLE, USE_PROMISES, key_of  # noqa: E402 - a script finds its neighbours by itself
 
 VARIANTS = [
     *({"Host0": f"<- {host}", "Rule0": rule, "RuleChange": "<- StricterOne"}
@@ -82,7 +82,7 @@ def build() -> dict[str, Any]:
         run = replace(
             base, name="table", kind="graph", module="MCKernel", swaps={}, invariants=("TypeOK",),
             properties=(), expect="ok", limit=300,
-            constants={**base.constants, "MaxVerdict": "1", "MaxAttempts": "3", **variant},
+            constants={**base.constants, "MaxVerdict": "2", "MaxAttempts": "3", **variant},
         )  # fmt: skip
         graph = graphs.export(run).graph
         for source, action, target in graph.edges:
@@ -93,9 +93,8 @@ def build() -> dict[str, Any]:
             if label is None:
                 continue
             standing, usable = _standing(before)
-            if label == "Intent new":
-                # The promise is on record with the intent; what the host promises before it does not matter.
-                usable = before["host"][0]
+            if action not in USE_PROMISES:
+                usable = frozenset()
             following = list(_standing(after)[0])
             known = table.setdefault(key_of(*standing, usable), {}).setdefault(label, following)
             if known != following:

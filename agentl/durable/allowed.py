@@ -17,6 +17,7 @@ from typing import Any, Final
 from agentl.durable.conformance import Line, Promises
 
 TABLE: Final = Path(__file__).with_name("steps.json")
+USE_PROMISES: Final = ("Dispatch", "Settle")
 _REPEATS: Final = ("retry", "not_executed")
 
 
@@ -33,11 +34,10 @@ class Standing:
     host: Promises = field(default_factory=frozenset)
     begun: bool = False
 
-    def key(self) -> str:
-        """The state as the table names it."""
-        return key_of(
-            self.permit, self.call, self.outcome, self.settled, self.waiting, self.recorded & self.host
-        )
+    def key(self, step: str) -> str:
+        """The state as the table names it; promises matter to the steps that use them."""
+        usable = self.recorded & self.host if step in USE_PROMISES else frozenset[str]()
+        return key_of(self.permit, self.call, self.outcome, self.settled, self.waiting, usable)
 
 
 def key_of(permit: str, call: str, outcome: str, settled: str, waiting: str, usable: frozenset[str]) -> str:
@@ -96,9 +96,9 @@ def _step(line: Line, actions: list[Standing]) -> bool:
         return False
     if line.step == "Intent" and line.to == "new":
         one.recorded, one.begun = one.host, True
-    found = table().get(one.key(), {}).get(f"{line.step} {line.to}".strip())
+    found = table().get(one.key(line.step), {}).get(f"{line.step} {line.to}".strip())
     if found is None and line.to == "called_off":
-        found = table().get(one.key(), {}).get(f"{line.step} unsure")
+        found = table().get(one.key(line.step), {}).get(f"{line.step} unsure")
     if found is None:
         return False
     one.permit, one.call, one.outcome, one.settled, one.waiting = found

@@ -48,6 +48,7 @@ def lines_of(steps: Iterable[Step]) -> list[Line]:
     settings = _settings(processes)
     lines: list[Line] = []
     known: dict[str, int] = {}
+    begun: dict[str, int] = {}  # an operator means the action whose intention is on record under this id
     for number, process in enumerate(processes):
         rule, host = settings[number]
         if number == 0:
@@ -65,7 +66,10 @@ def lines_of(steps: Iterable[Step]) -> list[Line]:
             if isinstance(step, told.Close):
                 # What the program did not propose this time counts as refused: it takes no number.
                 lines += [Line("Decide", late, "refused") for late in range(judged + 1, len(rule) + 1)]
-            lines.append(replace(_line(step, known, lines), source=source))
+            if isinstance(step, told.Intent):
+                begun.setdefault(step.action_id, known.get(step.action_id, 0))
+            names = begun if isinstance(step, told.Verdict) else known
+            lines.append(replace(_line(step, names, lines), source=source))
     return _in_order(lines)
 
 

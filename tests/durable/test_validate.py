@@ -45,7 +45,7 @@ def test_what_a_journal_tells_is_allowed(promise: str, quick_path: Path) -> None
 
 def test_no_random_run_is_refused() -> None:
     """R100: the table allows what the kernel does, whatever dies and changes."""
-    for seed in range(300):
+    for seed in [*range(300), 329, 726]:
         lines = lines_of(random_life(seed))
         wrong = first_wrong(lines)
         assert wrong is None, (seed, lines[wrong], lines[: wrong + 1])
