@@ -130,7 +130,7 @@ class DataModelError(ValueError):
         return render(self.code, self.values)
 
 
-class NoForm(Exception):  # noqa: N818 - a signal between the fast walk and the one that names places
+class NoForm(Exception):  # a signal between the fast walk and the one that names places
     """The fast walk met something outside the data model."""
 
 
