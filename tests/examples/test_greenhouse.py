@@ -15,7 +15,7 @@ SHOWN = {
 
 
 def test_the_greenhouse_is_watered(tmp_path: Path) -> None:
-    """`CLI-3`, `CLI-5`: it has no error, each of its statements is seen at work, and its loop ends by UNTIL."""
+    """`CLI-3`, `CLI-5`: no error, each of its statements seen at work, and its loop ends by UNTIL."""
     assert here("check", FILE, "--json").data["errors"] == 0
     for more in ([], ["--durable", tmp_path / "run"]):
         ended = here("run", FILE, "--json", *more)

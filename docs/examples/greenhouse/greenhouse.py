@@ -1,4 +1,4 @@
-"""The host of ``greenhouse.agent``: a greenhouse that lives in this process, and everything a host can offer."""
+"""The host of ``greenhouse.agent``: a greenhouse in this process, and everything a host can offer."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ def build() -> tuple[Host, MockLLM]:
     host = Host()
     soil, valve = [12], ["closed"]
     diary: list[str] = []
+    rain = {"summer": "no"}
 
     host.sensor("soil.moisture")(lambda: soil[0])
     host.sensor("tank.level")(lambda: 40)
@@ -22,6 +23,7 @@ def build() -> tuple[Host, MockLLM]:
     def open_valve(zone: Symbol, minutes: int) -> dict[str, Any]:
         valve[0] = "open"
         soil[0] = 12 + minutes
+        diary.append(f"{zone}: {minutes} minutes")
         return {"litres": 4.5 * minutes}
 
     @host.tool("open_roof")
@@ -35,10 +37,10 @@ def build() -> tuple[Host, MockLLM]:
     # A sub-agent is called by DELEGATE with what INPUT names, and answers what EXPECT names.
     @host.subagent("weather", read_only=True)
     def weather(payload: dict[str, Any]) -> dict[str, Any]:
-        return {"rain": Symbol("no")}
+        return {"rain": Symbol(rain.get(str(payload["season"]), "yes"))}
 
     # A person: ASK and ESCALATE come here; None means that nobody answered.
-    host.asker = lambda question, reason: Symbol("yes") if reason != "ESCALATE" else None
+    host.asker = lambda question, reason: Symbol("yes") if "quarter" in question and not reason else None
     # Another person: REQUIRE APPROVAL comes here, with the action; only a clear yes is one.
     host.approver = lambda request: request.args["share"] == 0
 
