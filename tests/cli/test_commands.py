@@ -59,6 +59,17 @@ def test_the_help_speaks_the_language(lang: str) -> None:
     assert text in child("check", "--help", env={"AGENTL_LANG": lang}).out
 
 
+@pytest.mark.parametrize(
+    ("wanted", "lang"), [("EN", "en"), ("en_GB.UTF-8", "en"), ("FR", "fr"), ("xx", "fr"), ("", "fr")]
+)
+def test_the_language_of_the_environment_in_any_spelling(
+    wanted: str, lang: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`MSG-4`: what is no language of the catalogue is French."""
+    monkeypatch.setenv("AGENTL_LANG", wanted)
+    assert here("check", "--help").out.find(CATALOGUE["cli.help.check"][lang == "en"]) >= 0
+
+
 def test_no_command_shows_the_commands() -> None:
     """`CLI-16`: no word at all is wrong usage, and shows what there is."""
     ended = here()
