@@ -26,6 +26,7 @@ _DOMAINS: dict[str, list[Any]] = {
     "bool": [False, True],
     "int": [-1, 0, 1, 2],
     "str": ["", "here", "there"],
+    "tuple[int, ...]": [(), (1,), (1, 2), (2, 3)],
     "Promise": _PROMISES,
     "Verdict": ["ALLOWED", "DENIED", "APPROVAL_REQUIRED"],
 }

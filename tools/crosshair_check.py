@@ -25,16 +25,17 @@ ROOT = Path(__file__).resolve().parent.parent
 
 CONFIRMED = {
     "agentl.kernel.protocol": (
-        "decide", "approve", "mint", "intent", "dispatch", "present", "result", "usable", "settle", "verdict",
+        "decide", "approve", "mint", "intent", "dispatch", "present", "result", "usable", "settle",
+        "believed", "verdict",
     ),
     "agentl.kernel.policy": ("ruling",),
-    "agentl.durable.lease": ("liveness", "standing", "unsure", "next_epoch", "may_append"),
+    "agentl.durable.lease": ("liveness", "standing", "unsure", "next_epoch", "may_append", "may_still_act"),
     "agentl.durable.closing": ("close",),
 }  # fmt: skip
 """Where functions decide without doing anything: what can be explored, and what an auditor reads."""
 
-OPEN = {"agentl.durable.lease.liveness"}
-"""Comparisons of texts, over which no search ends: nothing may be found against them, but their fault."""
+OPEN = {"agentl.durable.lease.liveness", "agentl.durable.lease.may_still_act"}
+"""Texts and tuples of any length, over which no search ends: only their planted fault may be found."""
 OPEN_SECONDS = 1.0
 
 PLANTED = "tests.contracts.planted"

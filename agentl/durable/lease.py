@@ -156,7 +156,22 @@ def next_epoch(latest: int) -> int:
     return latest + 1
 
 
-@ensure(lambda own, latest, result: result == (own == latest), error=clause("STO-6", "Append"))
+@ensure(lambda own, latest, result: result == (own == latest), error=clause("STO-6", "Admit"))
 def may_append(own: int, latest: int) -> bool:
     """Fencing: only the latest lease writes."""
     return own == latest
+
+
+@ensure(
+    lambda unsure, callers, result: result == bool({*unsure} & {*callers}),
+    error=clause("STO-6", "MayStillAct"),
+)
+def may_still_act(unsure: tuple[int, ...], callers: tuple[int, ...]) -> bool:
+    """Whether an older driver may still be inside a call of this action.
+
+    Args:
+        unsure: epochs whose driver was neither released nor is known to be dead.
+        callers: epochs under which an entry gave leave to call: the intent, and each further attempt.
+            A driver that wrote none of them cannot call: its first entry is refused (``may_append``).
+    """
+    return any(epoch in callers for epoch in unsure)

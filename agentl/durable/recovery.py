@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from agentl.durable.lease import may_still_act
 from agentl.durable.served import ServedJournal, error_text, recorded_value, verdict_of
 from agentl.errors import ActionInDoubt, ReplayDivergence
 from agentl.journal.entry import dump, encode_args
@@ -104,10 +105,9 @@ class DurableJournal(ServedJournal):
 
     def _restricted(self, found: Intention | None) -> bool:
         """Whether an older driver of this action may still be inside its call (`STO-6`)."""
-        if self.lease is None or not self.lease.unsure or found is None:
+        if self.lease is None or found is None:
             return False
-        first = found.get("epoch", 0)
-        return any(epoch >= first for epoch in self.lease.unsure)
+        return may_still_act(self.lease.unsure, tuple(found["callers"]))
 
     def resolution(self, permit: ExecutionPermit, how: str, attempt: int | None) -> None:
         """Put a further attempt, or the answer of a reconciler, on record, durable (`DUR-5`)."""

@@ -101,7 +101,8 @@ class Index:
             self.last_tick = int(key)
 
     def _intent(self, key: str, args: Any, _error: Any, agent: Any) -> None:
-        self._pending[agent] = {**args, "tool": key, "epoch": self.epoch}
+        # The drivers that had leave to call: one of them may still be inside (`STO-6`).
+        self._pending[agent] = {**args, "tool": key, "callers": [self.epoch]}
 
     def _result(self, _key: str, _args: Any, error: Any, agent: Any) -> None:
         found = self._pending.pop(agent, None)
@@ -121,6 +122,8 @@ class Index:
         if found is not None:
             # What was decided after a verdict has used it up.
             found.pop("verdict", None)
+            if args.get("how") in ("retry", "not_executed"):
+                found["callers"].append(self.epoch)
         elif args.get("how") == "in_doubt":
             # A result that broke its OUTPUT contract is declared in doubt behind it (`TOL-4`).
             ended = self._ended.get(agent)

@@ -157,7 +157,8 @@ class Execution:
     """The one execution of a permit. ``run`` gives its value, or raises its failure or doubt."""
 
     __slots__ = (
-        "_host", "_journal", "_permit", "_steps", "attempt", "doubtful", "held", "presented", "promise"
+        "_host", "_journal", "_permit", "_restricted", "_steps", "attempt", "doubtful", "held", "presented",
+        "promise",
     )  # fmt: skip
 
     def __init__(
@@ -171,6 +172,7 @@ class Execution:
         self._permit = permit
         self._host = host
         self._journal = journal
+        self._restricted = False
         self._steps = steps
         self.held = held
         self.attempt = 1
@@ -288,9 +290,8 @@ class Execution:
 
     def _resume(self, recovery: Recovery) -> Any:
         """An earlier process died between intent and result (`RES-6`)."""
-        self.promise = protocol.usable(
-            promise_of(recovery.recorded_promise), self.promise, recovery.restricted
-        )
+        self.promise = protocol.usable(promise_of(recovery.recorded_promise), self.promise)
+        self._restricted = recovery.restricted
         verdict = recovery.verdict
         if verdict is not None:
             if protocol.verdict(self.held.record, verdict.executed) is RecordStage.RESULT:
@@ -344,7 +345,8 @@ class Execution:
         except Exception as problem:  # noqa: BLE001 - a reconciler may raise anything (HST-4)
             let_through(problem)
             return Finding.NOT_KNOWN, None
-        return (Finding.TOOK_PLACE, value) if executed else (Finding.DID_NOT, None)
+        finding = Finding.TOOK_PLACE if executed else Finding.DID_NOT
+        return protocol.believed(finding, self._restricted), value if executed else None
 
     def _note(self, step: Settlement, attempt: int | None) -> None:
         if self._journal is not None:

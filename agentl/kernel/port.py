@@ -77,7 +77,7 @@ class Recovery:
     A fresh action: nothing but the defaults. A served one: ``outcome``. An interrupted one:
     ``pending``, with the number of its last ``attempt``, the ``recorded_promise`` names, the operator's
     ``verdict`` if there is one, ``declared`` when a doubt about it stands on record, and ``restricted`` when
-    its old driver may still live (`STO-6`).
+    an older driver may still be inside its call (`STO-6`).
     """
 
     outcome: Outcome | None = None

@@ -275,18 +275,24 @@ def result(permit: PermitStage, record: RecordStage, outcome: RecordStage, settl
     lambda recorded, made, result: (result | recorded) == recorded and (result | made) == made,
     error=clause("RES-9", "Settle"),
 )
+def usable(recorded: Promise, made: Promise) -> Promise:
+    """The promises by which an interrupted action may be settled: on record, and still made (`RES-9`)."""
+    return recorded & made
+
+
 @ensure(
-    lambda restricted, result: not (restricted and result & Promise.RECONCILABLE),
+    lambda finding, restricted, result: (
+        result is finding if not restricted or finding is not Finding.DID_NOT else result is Finding.NOT_KNOWN
+    ),
     error=clause("STO-6", "Settle"),
 )
-def usable(recorded: Promise, made: Promise, restricted: bool) -> Promise:
-    """The promises by which an interrupted action may be settled (`RES-9`, `STO-6`).
+def believed(finding: Finding, restricted: bool) -> Finding:
+    """What the answer of a reconciler is worth (`STO-6`).
 
-    Those on record that the host still makes; after a lease that ended by time alone
-    (``restricted``) the old holder may still act, so only the repeat under the same key is left.
+    While an older driver may still be inside its call (``restricted``), "it did not" is true only until
+    that driver wakes, so nobody knows; "it took place" stays true.
     """
-    kept = recorded & made
-    return kept & (Promise.IDEMPOTENT | Promise.READ_ONLY) if restricted else kept
+    return Finding.NOT_KNOWN if restricted and finding is Finding.DID_NOT else finding
 
 
 @require(

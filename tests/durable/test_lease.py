@@ -12,6 +12,7 @@ from agentl.durable.lease import (
     Standing,
     liveness,
     may_append,
+    may_still_act,
     next_epoch,
     read_holder,
     shown,
@@ -64,3 +65,11 @@ def test_a_holder_is_read_back_as_written() -> None:
     assert shown(str(holder)) == "my machine, pid 12"
     assert read_holder("somebody") is None
     assert shown("somebody") == "somebody"
+
+
+def test_who_may_still_be_inside_a_call() -> None:
+    """STO-6: a driver counts if nobody knows that it ended, and if one of its entries gave leave to call."""
+    assert may_still_act((1,), (1,))
+    assert may_still_act((2,), (1, 2)), "whoever called again counts like whoever was first"
+    assert not may_still_act((), (1, 2))
+    assert not may_still_act((2,), (1,)), "its first entry would be refused, so it cannot call"

@@ -10,6 +10,7 @@ import pytest
 
 from agentl import Host, MockLLM, Symbol, parse_source
 from agentl.durable import (
+    NOT_EXECUTED,
     DurableError,
     DurableJournal,
     DurableRun,
@@ -440,8 +441,11 @@ def test_a_verdict_on_a_doubt_takes_effect_at_the_next_tick() -> None:
     assert survey(store).in_doubt() == found.journal.in_doubt()
 
 
-def test_after_a_lease_that_ended_by_time_only_a_retry_settles() -> None:
-    """STO-6, RES-6, R02: the old driver may still be inside its call: no reconciler is asked."""
+@pytest.mark.parametrize(
+    ("answer", "how"), [({"ok": Symbol("yes")}, "reconciled"), (NOT_EXECUTED, "in_doubt")]
+)
+def test_after_a_lease_that_ended_by_time_a_reconcilers_no_is_not_believed(answer: Any, how: str) -> None:
+    """STO-6, RES-6, R02: the old driver may still be inside its call, so only a yes stays true."""
 
     class Unsure(MemoryStore):
         def acquire(self, holder: str) -> Lease:
@@ -456,15 +460,15 @@ def test_after_a_lease_that_ended_by_time_only_a_retry_settles() -> None:
         @world.host.reconciler("act")
         def done(args: Any, context: Any) -> Any:
             asked.append(context.action_id)
-            return {"ok": Symbol("yes")}
+            return answer
 
         if dies_at:
             with pytest.raises(Died):
                 run(store, world, 1, run_id="r")
         else:
             found = run(store, world, 1)
-    assert asked == []
-    assert [one["how"] for one in found.journal.resolutions] == ["in_doubt"]
+    assert len(asked) == 1
+    assert [one["how"] for one in found.journal.resolutions] == [how]
 
 
 # --- crossings -----------------------------------------------------------------------------------

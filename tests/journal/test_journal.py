@@ -149,3 +149,16 @@ def test_the_index_follows_doubts_verdicts_and_drivers() -> None:
     index.note("close", "r", {"reason": "limit", "ticks": 3})
     index.note("extend", "r", {"max_ticks": 5})
     assert (index.limit, index.close_args, index.epochs) == (5, None, 2)
+
+
+def test_the_index_knows_who_had_leave_to_call() -> None:
+    """STO-6: the driver of the intent, and each one that called again; a doubt or a verdict is no leave."""
+    index = Index()
+    index.note("open", "r", {"max_ticks": 3, "epoch": 1})
+    index.note("intent", "t", {"action_id": "a1", "promise": []})
+    for epoch, how in ((2, "retry"), (3, "not_executed"), (4, "in_doubt")):
+        index.note("resume", "r", {"epoch": epoch})
+        index.note("resolution", "t", {"action_id": "a1", "how": how, "attempt": epoch})
+    found = index.settleable("a1")
+    assert found is not None
+    assert found["callers"] == [1, 2, 3]

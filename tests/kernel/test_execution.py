@@ -360,20 +360,40 @@ def test_an_interrupted_action_without_promise_is_in_doubt_and_not_called() -> N
         assert bank.attempts == []
 
 
-def test_after_a_lease_that_ended_by_time_only_the_same_key_is_left() -> None:
-    """STO-6."""
+def test_beside_a_driver_that_may_wake_the_same_key_is_enough() -> None:
+    """STO-6: one receiver makes one of many calls under one key."""
     book, _ = interrupted(idempotent=True)
     book.restricted = True
     assert run(Bank(idempotent=True), book.reopened()) == {"ok": True}
+
+
+@pytest.mark.parametrize(
+    ("answer", "restricted", "wanted", "calls"),
+    [
+        (NOT_EXECUTED, False, {"ok": True}, 1),
+        (NOT_EXECUTED, True, ActionInDoubt, 0),
+        ({"ok": 7}, False, {"ok": 7}, 0),
+        ({"ok": 7}, True, {"ok": 7}, 0),
+    ],
+)
+def test_beside_a_driver_that_may_wake_only_a_yes_is_believed(
+    answer: object, restricted: bool, wanted: object, calls: int
+) -> None:
+    """STO-6: "it did not" is true only until that driver wakes; "it took place" stays true."""
     book = NoteBook()
     dead = Bank(After(Killed()))
     dead.reconciler(None)
     with pytest.raises(Killed):
         run(dead, book)
-    book.restricted = True
+    book.restricted = restricted
     bank = Bank()
-    bank.reconciler({"ok": True})
-    assert type(failure(bank, book.reopened())) is ActionInDoubt
+    bank.reconciler(answer)
+    again = book.reopened()
+    if wanted is ActionInDoubt:
+        assert type(failure(bank, again)) is ActionInDoubt
+    else:
+        assert run(bank, again) == wanted
+    assert len(bank.attempts) == calls
 
 
 def test_a_verdict_decides_first() -> None:

@@ -201,12 +201,19 @@ def test_settling_is_never_a_guess() -> None:
 
 
 def test_promises_that_count_after_an_interruption() -> None:
-    """RES-9, STO-6."""
+    """RES-9."""
     both = Promise.IDEMPOTENT | Promise.RECONCILABLE
-    assert protocol.usable(both, Promise.RECONCILABLE, False) is Promise.RECONCILABLE
-    assert protocol.usable(Promise.PLAIN, both, False) is Promise.PLAIN
-    assert protocol.usable(both, both, True) is Promise.IDEMPOTENT
-    assert protocol.usable(Promise.RECONCILABLE, Promise.RECONCILABLE, True) is Promise.PLAIN
+    assert protocol.usable(both, Promise.RECONCILABLE) is Promise.RECONCILABLE
+    assert protocol.usable(Promise.PLAIN, both) is Promise.PLAIN
+    assert protocol.usable(both, both) is both
+
+
+def test_what_the_answer_of_a_reconciler_is_worth() -> None:
+    """STO-6: beside a caller that may wake, a no is not believed; a yes stays true."""
+    for finding in Finding:
+        assert protocol.believed(finding, False) is finding
+        wanted = Finding.NOT_KNOWN if finding is Finding.DID_NOT else finding
+        assert protocol.believed(finding, True) is wanted
 
 
 def test_a_verdict_closes_what_waits_and_nothing_else() -> None:

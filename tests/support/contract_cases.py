@@ -173,10 +173,8 @@ _PROTOCOL = {
         gives((P.DISPATCHING, R.RESULT)),
         lambda: protocol.result(P.SPENT, R.INTENT, R.RESULT, True),
     ),
-    "usable ensure 0": Case(lambda: (BOTH, BOTH, True), "IDEMPOTENT", gives(BOTH)),
-    "usable ensure 1": Case(
-        lambda: (Promise.PLAIN, Promise.IDEMPOTENT, False), "PLAIN", gives(Promise.IDEMPOTENT)
-    ),
+    "usable ensure 0": Case(lambda: (Promise.PLAIN, Promise.IDEMPOTENT), "PLAIN", gives(Promise.IDEMPOTENT)),
+    "believed ensure 0": Case(lambda: (Finding.DID_NOT, True), "not_known", gives(Finding.DID_NOT)),
     "settle require 0": Case(
         lambda: (Promise.IDEMPOTENT, Finding.DID_NOT, True, False), "PermitError permit.step"
     ),
@@ -269,6 +267,7 @@ _LEASE = {
     "lease.next_epoch require 0": Case(lambda: (-1,), "StoreFailure durable.store_failed"),
     "lease.next_epoch ensure 0": Case(lambda: (3,), "4", gives(3)),
     "lease.may_append ensure 0": Case(lambda: (1, 2), "False", gives(True)),
+    "lease.may_still_act ensure 0": Case(lambda: ((1, 2), (2, 3)), "True", gives(False)),
     "closing.close require 0": Case(lambda: (-1, "intent"), "refused"),
     "closing.close ensure 0": Case(lambda: (1, "intent"), "refused", gives(closing.Ending.SERVED)),
     "closing.close ensure 1": Case(lambda: (1, "close"), "served", gives(closing.Ending.WRITE)),

@@ -194,12 +194,12 @@ def UnknownMeansNo(patch: pytest.MonkeyPatch) -> None:
 
 @twin
 def TrustsNewPromise(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(protocol, "usable", lambda _recorded, made, _restricted: made)
+    patch.setattr(protocol, "usable", lambda _recorded, made: made)
 
 
 @twin
 def TrustsOldPromise(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(protocol, "usable", lambda recorded, _made, _restricted: recorded)
+    patch.setattr(protocol, "usable", lambda recorded, _made: recorded)
 
 
 @twin

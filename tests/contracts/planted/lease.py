@@ -37,3 +37,9 @@ def next_epoch(latest: int) -> int:
 def may_append(own: int, latest: int) -> bool:
     """An older driver writes as well."""
     return own <= latest
+
+
+@under(lease.may_still_act)
+def may_still_act(unsure: tuple[int, ...], callers: tuple[int, ...]) -> bool:
+    """Looks only at whoever wrote the intent, not at who called again."""
+    return any(epoch in callers[:1] for epoch in unsure)

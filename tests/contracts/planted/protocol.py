@@ -64,9 +64,15 @@ def result(permit: PermitStage, record: RecordStage, outcome: RecordStage, settl
 
 
 @under(protocol.usable)
-def usable(recorded: Promise, made: Promise, restricted: bool) -> Promise:
+def usable(recorded: Promise, made: Promise) -> Promise:
     """Believes a promise that was made only after the call."""
-    return made & (Promise.IDEMPOTENT | Promise.READ_ONLY) if restricted else made
+    return made
+
+
+@under(protocol.believed)
+def believed(finding: Finding, restricted: bool) -> Finding:
+    """Believes a reconciler that says no, while a driver sleeps inside its call."""
+    return finding
 
 
 @under(protocol.settle)
