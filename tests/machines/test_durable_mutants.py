@@ -102,7 +102,14 @@ def guesses_success() -> Iterator[Pinned]:
     life.boot(0, 3)
 
 
+def changes_the_key() -> Iterator[Pinned]:
+    life = Pinned(IDEMPOTENT)
+    yield life
+    life.boot(0, 2, 0)
+
+
 PINNED = {
+    "KeyPerAttempt": changes_the_key,
     "VerdictTwice": uses_a_verdict_twice,
     "TrustsNewPromise": trusts_a_new_promise,
     "TrustsOldPromise": trusts_an_old_promise,

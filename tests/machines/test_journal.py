@@ -208,7 +208,7 @@ class JournalLife(RuleBasedStateMachine):
 TestJournalLife = JournalLife.TestCase
 
 FEW = settings(
-    max_examples=300,
+    max_examples=1500,
     stateful_step_count=14,
     deadline=None,
     database=None,

@@ -162,7 +162,7 @@ class PolicyLife(RuleBasedStateMachine):
 TestPolicyLife = PolicyLife.TestCase
 
 FEW = settings(
-    max_examples=200,
+    max_examples=1000,
     stateful_step_count=8,
     deadline=None,
     database=None,
