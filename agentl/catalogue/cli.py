@@ -87,6 +87,12 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "le modèle que rend l'hôte {file} doit être un LLM ou None, et non {given}",
         "the model that the host {file} gives must be an LLM or None, not {given}",
     ),
+    "cli.host_async": (
+        "dans l'hôte {file}, {name} est une fonction async : cette version appelle des fonctions ordinaires ; "
+        "retirez async, ou attendez le résultat dedans avec asyncio.run",
+        "in the host {file}, {name} is an async function: this version calls ordinary functions; "
+        "remove async, or wait for the result inside with asyncio.run",
+    ),
     "cli.agents_without_host": (
         "{file} ne donne pas d'hôte à : {names} ; ajoutez-les à ce que rend build()",
         "{file} gives no host to: {names}; add them to what build() returns",

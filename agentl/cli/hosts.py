@@ -107,6 +107,12 @@ def _check(host: Any, program: Program, file: Path) -> None:
         shaped = callable(getattr(one, "invoke", None)) and callable(getattr(one, "read", None))
         if isinstance(one, type) or not shaped:
             raise RuntimeAgentError(code="cli.host_shape", file=str(file), given=type(one).__name__)
+        for kind in ("tools", "sensors", "subagents"):
+            offered = getattr(one, kind, None)
+            for name, function in offered.items() if isinstance(offered, dict) else ():
+                if inspect.iscoroutinefunction(function):
+                    # Its call would return before it did anything, and leave an action in doubt.
+                    raise RuntimeAgentError(code="cli.host_async", file=str(file), name=str(name))
     if isinstance(host, Mapping):
         unknown = [str(name) for name in host if name not in {agent.name for agent in program.agents}]
         if unknown:

@@ -24,6 +24,7 @@ REFUSED = {
     "is the model": (BUILD + "MockLLM(), Host()\n", "cli.host_shape"),
     "has text for a model": (BUILD + "Host(), 'a model'\n", "cli.model_shape"),
     "has a class for a model": (BUILD + "Host(), MockLLM\n", "cli.model_shape"),
+    "has an async tool": (HOST.replace("    def shut(", "    async def shut("), "cli.host_async"),
     "serves no agent": (BUILD + "{}\n", "cli.agents_without_host"),
 }
 
