@@ -88,8 +88,8 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "the model that the host {file} gives must be an LLM or None, not {given}",
     ),
     "cli.host_async": (
-        "dans l'hôte {file}, {name} est une fonction async : cette version appelle des fonctions ordinaires ; "
-        "retirez async, ou attendez le résultat dedans avec asyncio.run",
+        "dans l'hôte {file}, {name} est une fonction async : cette version n'appelle que des fonctions "
+        "ordinaires ; retirez async, ou attendez le résultat dedans avec asyncio.run",
         "in the host {file}, {name} is an async function: this version calls ordinary functions; "
         "remove async, or wait for the result inside with asyncio.run",
     ),
