@@ -56,7 +56,6 @@ OneResult == Len(Of("intent")) <= 1 /\ Len(Of("result")) <= 1 /\ Len(Of("reconci
 (* Where the drivers run.                                                   *)
 Together == [d \in Drivers |-> 1]
 Apart    == [d \in Drivers |-> d]
-LastBack == [d \in Drivers |-> IF d = 2 THEN 2 ELSE 1]
 LastTwo  == [d \in Drivers |-> IF d = 1 THEN 1 ELSE 2]
 
 (* What a host promises, and what its receiver knows: a promise needs the   *)
@@ -78,14 +77,13 @@ Plainly(hosts, homes) ==      \* the receiver knows what is promised, no more
                                   /\ "token" \in w.knows => "fenced" \in w.host }
 Lockly(hosts) == { w \in Locked(hosts) : /\ "key" \in w.knows => "idempotent" \in w.host
                                          /\ "token" \in w.knows => "fenced" \in w.host }
-EachPromise == Plainly(Every, {Apart}) \cup Plainly({P, R, B, RF}, {Together}) \cup Lockly({P, I, R, B, O})
-Pausing   == Plainly({P, I, R, RF}, {Apart}) \cup Plainly({R}, {Together}) \cup Lockly({R})
+EachPromise == Plainly(Every, {Apart}) \cup Plainly({R}, {Together}) \cup Lockly({P, R, B})
+Pausing   == Plainly({P, R, RF}, {Apart}) \cup Lockly({R})
 ThreeMix  == Plainly({P, I, R, B, RF}, {LastTwo})
-LongMix   == Mixes(Every, {Together, Apart, LastBack, LastTwo}) \cup Locked(Every)
 
 OnlyP  == Plainly({P}, {Apart})      OnlyI  == Plainly({I}, {Apart})     OnlyR == Plainly({R}, {Apart})
 OnlyRF == Plainly({RF}, {Apart})     OnlyF  == Plainly({F}, {Apart})     LockR == Lockly({R})
-NearR  == Plainly({R}, {Together})   BackR  == Plainly({R}, {LastBack})  TwoR  == Plainly({R}, {LastTwo})
+NearR  == Plainly({R}, {Together})  TwoR  == Plainly({R}, {LastTwo})
 
 -----------------------------------------------------------------------------
 (* Reachability witnesses: each must be violated.                           *)

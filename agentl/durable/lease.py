@@ -163,7 +163,7 @@ def may_append(own: int, latest: int) -> bool:
 
 
 @ensure(
-    lambda unsure, callers, result: result == bool({*unsure} & {*callers}),
+    lambda unsure, callers, result: result == (not all(epoch not in unsure for epoch in callers)),
     error=clause("STO-6", "MayStillAct"),
 )
 def may_still_act(unsure: tuple[int, ...], callers: tuple[int, ...]) -> bool:
