@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from agentl.durable import FileStore, LeaseHeld, LeaseLost, StoreFailure
+from agentl.durable import DurableError, DurableJournal, FileStore, LeaseHeld, LeaseLost, StoreFailure
 from agentl.durable.stores import file
 from agentl.durable.stores.process import this_process
 
@@ -97,6 +97,17 @@ def test_a_torn_tail_is_cut_by_the_driver_and_by_nobody_else(tmp_path: Path) -> 
         store.append(LINE % 1, epoch, sync=True)
         store.close()
         assert store.load()[1] == [LINE % 0, LINE % 1]
+
+
+def test_a_refused_journal_stays_as_it_was(tmp_path: Path) -> None:
+    """STO-5, DRF-1: who is refused repairs nothing: the torn tail behind the damage is evidence too."""
+    run = tmp_path / "run"
+    run.mkdir()
+    content = b'{"damaged"}\n{"seq":1,"ki' + bytes(700)
+    (run / "wal.jsonl").write_bytes(content)
+    with pytest.raises(DurableError):
+        DurableJournal.open(FileStore(run))
+    assert (run / "wal.jsonl").read_bytes() == content
 
 
 def test_a_whole_line_without_newline_gets_one(tmp_path: Path) -> None:

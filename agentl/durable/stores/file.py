@@ -49,6 +49,7 @@ class FileStore:
         self._waiting_bytes = 0
         self._broken: StoreFailure | None = None
         self._unfinished = False
+        self._changed = False
         self._division: Division | None = None
 
     @property
@@ -127,6 +128,7 @@ class FileStore:
         self._descriptor = descriptor
         watch(self)
         self._broken = None
+        self._changed = False
         self._waiting.clear()
         self._waiting_bytes = 0
         try:
@@ -194,6 +196,7 @@ class FileStore:
             StoreFailure: the file cannot be written.
         """
         self._check(self._epoch)
+        self._changed = True
         if self._laid_out == self._end and not self._unfinished:
             return
         try:
@@ -246,6 +249,7 @@ class FileStore:
         self._laid_out = self._end + written
 
     def _write(self, block: bytes) -> None:
+        self._changed = True
         written = os.pwrite(self._descriptor, block, self._end)
         self._end += written
         while written < len(block):
@@ -320,7 +324,8 @@ class FileStore:
     def release(self, epoch: int) -> None:
         """Write what waits, cut the laid out zeros off, give the lock back.
 
-        After a failure nothing more is written: the next driver repairs the tail.
+        After a failure nothing more is written: the next driver repairs the tail. A file that was
+        only read stays as it was, byte for byte: a refused journal is evidence.
 
         Raises:
             StoreFailure: what waited could not be written.
@@ -328,7 +333,7 @@ class FileStore:
         if self._descriptor < 0 or epoch != self._epoch:
             return
         try:
-            if self._broken is None:
+            if self._broken is None and (self._changed or self._waiting):
                 self._flush()
                 if self._laid_out > self._end:
                     os.ftruncate(self._descriptor, self._end)
