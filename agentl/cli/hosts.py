@@ -139,7 +139,7 @@ def missing_from(provided: Provided, agent: Agent) -> list[tuple[str, dict[str, 
 
     host = host_for(provided.host, agent)
     found: list[tuple[str, dict[str, str]]] = []
-    if isinstance(host, Host) and type(host).invoke is Host.invoke and type(host).read is Host.read:
+    if type(host) is Host:
         for code, wanted, offered in (
             ("cli.missing_tools", [tool.name for tool in agent.tools], host.tools),
             ("cli.missing_sensors", [observer.path for observer in agent.observers], host.sensors),

@@ -18,6 +18,7 @@ from tests.support.life import PROMISES
 from tests.support.mutants import CODE
 
 PLAIN, IDEMPOTENT, RECONCILABLE, *_ = PROMISES
+READ_ONLY = frozenset({"read_only"})
 FEW = settings(
     max_examples=150,
     stateful_step_count=14,
@@ -33,13 +34,25 @@ FEW = settings(
 class Pinned:
     """The machine, driven by hand."""
 
-    def __init__(self, promise: frozenset[str]) -> None:
+    def __init__(
+        self,
+        promise: frozenset[str],
+        second: frozenset[str] = PLAIN,
+        *,
+        words: tuple[str, str] = ("allow", "allow"),
+    ) -> None:
         self.machine = Durable()
-        self.machine.begin(("allow", "allow"), (promise, PLAIN))
+        self.machine.begin(words, (promise, second))
 
-    def boot(self, *choices: int, inside: bool = False, promise: frozenset[str] | None = None) -> None:
+    def boot(
+        self,
+        *choices: int,
+        inside: bool = False,
+        promise: frozenset[str] | None = None,
+        dies_at: int = 1000,
+    ) -> None:
         self.machine.boot(
-            choices=list(choices), dies_at=1000, inside=inside, torn=0, tampered=False, stricter=(0, 0),
+            choices=list(choices), dies_at=dies_at, inside=inside, torn=0, tampered=False, stricter=(0, 0),
             promises=(promise, None),
         )  # fmt: skip
 
@@ -108,7 +121,61 @@ def changes_the_key() -> Iterator[Pinned]:
     life.boot(0, 2, 0)
 
 
+def cannot_serve() -> Iterator[Pinned]:
+    life = Pinned(PLAIN, READ_ONLY, words=("ask", "allow"))
+    yield life
+    life.settle()
+    life.boot(1, 2, 4)
+    life.boot(0)
+
+
+def doubts_too_soon() -> Iterator[Pinned]:
+    life = Pinned(IDEMPOTENT, words=("allow", "ask"))
+    yield life
+    life.boot(4, 3)
+    life.settle()
+
+
+def guesses_failure() -> Iterator[Pinned]:
+    life = Pinned(PLAIN, words=("ask", "allow"))
+    yield life
+    life.boot(3, 2, 2)
+
+
+def loses_a_result() -> Iterator[Pinned]:
+    life = Pinned(PLAIN, words=("ask", "ask"))
+    yield life
+    life.boot(dies_at=6)
+    life.settle()
+
+
+def retries_blindly() -> Iterator[Pinned]:
+    life = Pinned(PLAIN, IDEMPOTENT)
+    yield life
+    life.boot(4, 3, 0, 4, 1)
+
+
+def takes_a_result_for_pending() -> Iterator[Pinned]:
+    life = Pinned(READ_ONLY, RECONCILABLE, words=("ask", "ask"))
+    yield life
+    life.boot(3)
+    life.boot(0, inside=True)
+
+
+def revokes_nothing() -> Iterator[Pinned]:
+    life = Pinned(READ_ONLY, words=("ask", "ask"))
+    yield life
+    life.boot(4, 1, 0, 4, inside=True)
+
+
 PINNED = {
+    "CannotServe": cannot_serve,
+    "DoubtsTooSoon": doubts_too_soon,
+    "GuessesFailure": guesses_failure,
+    "ResultNotSynced": loses_a_result,
+    "RetriesBlindly": retries_blindly,
+    "TakesResultForPending": takes_a_result_for_pending,
+    "RevokesNothing": revokes_nothing,
     "KeyPerAttempt": changes_the_key,
     "VerdictTwice": uses_a_verdict_twice,
     "TrustsNewPromise": trusts_a_new_promise,
