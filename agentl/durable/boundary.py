@@ -38,6 +38,16 @@ class DurableHost:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._host, name)
 
+    # What every action asks for, without the detour of a look-up that fails first.
+
+    @property
+    def invoke(self) -> Any:
+        return self._host.invoke
+
+    @property
+    def promise(self) -> Any:
+        return self._host.promise
+
     def read(self, path: str) -> Any:
         """A reading of a sensor."""
         return self._journal.crossing("read", path, lambda: self._host.read(path))

@@ -8,12 +8,11 @@ from typing import Any
 from agentl.durable.lease import may_still_act
 from agentl.durable.served import ServedJournal, error_text, recorded_value, verdict_of
 from agentl.errors import ActionInDoubt, ReplayDivergence
-from agentl.journal.entry import dump, encode_args
+from agentl.journal.entry import encode_args, form_text, quote
 from agentl.journal.failures import describe, rebuild
 from agentl.journal.index import Intention
 from agentl.kernel.permit import ExecutionPermit
 from agentl.kernel.port import FAILED, FRESH, IN_DOUBT, RESULT, Outcome, Recovery, Verdict
-from agentl.values import encode
 
 
 class DurableJournal(ServedJournal):
@@ -25,7 +24,8 @@ class DurableJournal(ServedJournal):
         """Put the intent on record, durable, or consume the recorded one (`RES-5`, `RES-6`, `DUR-2`)."""
         entry = self.upcoming()
         if entry is None:
-            self.write("intent", permit.target, intent_args(permit, promise), sync=True)
+            args = intent_args(permit, promise)
+            self.write("intent", permit.target, args, sync=True, text=intent_text(args))
             self.acting = (permit.kind, permit.target)
             return FRESH
         if entry.kind != "intent" or entry.key != permit.target:
@@ -128,12 +128,13 @@ class DurableJournal(ServedJournal):
     def result(self, permit: ExecutionPermit, outcome: Outcome) -> None:
         """Put the outcome on record, durable: the action never runs again (`DUR-6`, `DUR-7`)."""
         self.acting = None
-        args = encode_args(permit.kind, dict(permit.args))
+        kind, target, args = permit.kind, permit.target, permit.args
+        text = form_text(args if type(args) is dict else dict(args))
         if outcome.error is not None:
             failure = describe(outcome.error)
-            self.write(permit.kind, permit.target, args, error_text(failure), sync=True, error=failure)
+            self.write(kind, target, None, error_text(failure), sync=True, error=failure, text=text)
         else:
-            self.write(permit.kind, permit.target, args, f'"value":{dump(encode(outcome.value))}', sync=True)
+            self.write(kind, target, None, f'"value":{form_text(outcome.value)}', sync=True, text=text)
 
     def doubt(self, permit: ExecutionPermit) -> None:
         """Put on record that the recorded result broke its OUTPUT contract: in doubt (`TOL-4`)."""
@@ -184,6 +185,15 @@ def intent_args(permit: ExecutionPermit, promise: tuple[str, ...]) -> dict[str, 
         "policy": permit.policy_digest[:16],
         "promise": list(promise),
     }
+
+
+def intent_text(args: dict[str, Any]) -> str:
+    """The canonical text of ``intent_args``: all of it is text, so no encoder has to look what it is."""
+    return (
+        f'{{"action_id":{quote(args["action_id"])},"hash":"{args["hash"]}","key":"{args["key"]}",'
+        f'"kind":"{args["kind"]}","policy":"{args["policy"]}",'
+        f'"promise":[{",".join([quote(name) for name in args["promise"]])}]}}'
+    )
 
 
 def resolutions_of(journal: DurableJournal) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from agentl.durable.lease import Lease
 from agentl.durable.stores.base import Store, utc_now
 from agentl.durable.stores.process import this_process
 from agentl.errors import DurableError, PermitError, ReplayDivergence, StoreFailure
-from agentl.journal.entry import Entry, dump, quote
+from agentl.journal.entry import Entry, dump, flat_text, quote
 from agentl.journal.failures import Failure, describe, rebuild
 from agentl.journal.index import Index, Intention
 from agentl.journal.journal import Entries, OrderedJournal
@@ -25,7 +25,6 @@ from agentl.kernel.port import Verdict
 from agentl.values import decode, encode
 
 NO_VALUE: Final = '"value":null'
-_PLAIN: Final = frozenset((str, bool, type(None)))
 
 
 def error_text(failure: Failure) -> str:
@@ -166,8 +165,11 @@ class ServedJournal:
         sync: bool,
         error: Failure | None = None,
         agent: str | None = None,
+        text: str | None = None,
     ) -> None:
         """Append one entry; ``args`` in journal form, ``outcome`` as its text.
+
+        ``text`` is the canonical text of the arguments, where it is known; ``args`` is then for the index.
 
         Raises:
             ReplayDivergence: the prefix is not at its end, or the run is completed (`DRF-2`).
@@ -196,7 +198,8 @@ class ServedJournal:
         # be added behind the gap, and nobody may take it for an answer of a sensor or a person (`DRF-3`).
         self._torn = f"{kind} {ordered.prefix}"
         try:
-            text = None if args is None else dump(args)
+            if text is None and args is not None:
+                text = dump(args)
             line = ordered.sealed(kind, key, text, outcome, agent)
             self.store.append(line, self.lease.epoch, sync=sync)
             ordered.keep(line)
@@ -306,9 +309,10 @@ class ServedJournal:
             self.write(kind, key, args, error_text(failure), sync=sync, error=failure)
             raise rebuild(failure) from problem
         known = args if result_args is None else result_args()
-        if type(value) in _PLAIN:
-            self.write(kind, key, known, f'"value":{dump(value)}', sync=sync)
-            return value
+        text = flat_text(value)
+        if text is not None:
+            self.write(kind, key, known, f'"value":{text}', sync=sync)
+            return value.copy() if type(value) is dict else value
         stored = encode(value)
         self.write(kind, key, known, f'"value":{dump(stored)}', sync=sync)
         return decode(stored)

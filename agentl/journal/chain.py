@@ -45,10 +45,9 @@ class Chain:
     def add(self, canonical: bytes) -> str:
         """The digest of the next entry, which becomes the head."""
         state = self._base.copy()
-        state.update(self.head.encode("ascii"))
-        state.update(canonical)
-        self.head = state.hexdigest()
-        return self.head
+        state.update(self.head.encode("ascii") + canonical)
+        self.head = head = state.hexdigest()
+        return head
 
 
 @ensure(lambda result: len(result) == HEAD_DIGITS, error=clause("SEA-2", "Open"))

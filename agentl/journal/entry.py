@@ -11,9 +11,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any, Final
 
-from agentl.values import decode, encode
+from agentl.datamodel import MAX_INTEGER_BITS
+from agentl.values import Symbol, decode, encode
 
 KINDS: Final = (
     "open",
@@ -122,6 +124,48 @@ def decode_args(kind: str, stored: Any) -> Any:
     return decode(stored)
 
 
+def flat_text(value: Any) -> str | None:
+    """The journal form (`ENC-1`) of a plain value, as canonical text, in one pass.
+
+    ``None`` for whatever is not a scalar or a dictionary of scalars: that goes through ``encode``. What has
+    a text here reads back equal to itself, so it needs no decoding to be what a resume would see.
+    """
+    if type(value) is not dict:
+        return _scalar_text(value)
+    pairs = []
+    for name, item in value.items():
+        if type(name) is not str:
+            return None
+        text = quote(item) if type(item) is str else _scalar_text(item)
+        if text is None:
+            return None
+        pairs.append(f"[{quote(name)},{text}]")
+    return f'{{"$dict":[{",".join(pairs)}]}}'
+
+
+def _scalar_text(value: Any) -> str | None:
+    kind = type(value)
+    if kind is str:
+        return quote(value)
+    if kind is int:
+        return int.__repr__(value) if value.bit_length() <= MAX_INTEGER_BITS else None
+    if kind is Symbol:
+        return f'{{"$sym":{quote(value.name)}}}'
+    if kind is float and isfinite(value):
+        return float.__repr__(value)
+    if value is True:
+        return "true"
+    if value is False:
+        return "false"
+    return "null" if value is None else None
+
+
+def form_text(value: Any) -> str:
+    """The journal form of any value, as canonical text."""
+    text = flat_text(value)
+    return dump(encode(value)) if text is None else text
+
+
 def compose(
     seq: int, kind: str, key: str, args: str | None, outcome: str, agent: str | None = None
 ) -> tuple[bytes, bytes]:
@@ -133,15 +177,12 @@ def compose(
         agent: the agent that crosses, in a society.
     """
     named = quote(key)
-    first = f'{{"agent":{quote(agent)},' if agent is not None else "{"
-    if outcome.startswith('"e'):
-        before = f'"args":{args},{outcome},' if args is not None else f"{outcome},"
-        canonical = f'{first}{before}"key":{named},"kind":"{kind}","seq":{seq}}}'
-    else:
-        before = f'"args":{args},' if args is not None else ""
-        canonical = f'{first}{before}"key":{named},"kind":"{kind}","seq":{seq},{outcome}}}'
     who = f'"agent":{quote(agent)},' if agent is not None else ""
     given = f'"args":{args},' if args is not None else ""
+    if outcome.startswith('"e'):
+        canonical = f'{{{who}{given}{outcome},"key":{named},"kind":"{kind}","seq":{seq}}}'
+    else:
+        canonical = f'{{{who}{given}"key":{named},"kind":"{kind}","seq":{seq},{outcome}}}'
     opening = f'{{"seq":{seq},{who}"kind":"{kind}","key":{named},{given}{outcome},"h":"'
     try:
         return canonical.encode("utf-8"), opening.encode("utf-8")

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentl.durable.recovery import intent_text
 from agentl.errors import ActionInDoubt, InvalidArguments, NotExecuted, ReplayedError
 from agentl.journal.chain import Chain, chain_hashes
 from agentl.journal.entry import (
@@ -20,11 +21,19 @@ from agentl.journal.entry import (
     dump,
     encode_args,
     finish,
+    flat_text,
+    form_text,
     read_json,
     read_line,
     same_writing,
 )
 from agentl.journal.failures import describe, rebuild
+from agentl.values import Symbol, canonical_bytes, decode, encode
+
+
+class Prose(str):
+    """A text of a foreign class: it has no form of its own."""
+
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**70), 2**70)
@@ -59,6 +68,36 @@ def test_line_and_canonical_form_are_the_same_entry(args: Any, value: Any, key: 
     assert canonical == canonical_json({name: data[name] for name in data if name != "h"})
     assert read_line(line) == Entry(7, "reason", key, {"a": args}, entry.stored_value, error, digest, "x")
     assert chain_hashes([data]) == [digest]
+
+
+SCALARS = (
+    JSON.filter(lambda value: type(value) not in (list, dict))
+    | st.floats() | st.builds(Symbol, st.text()) | st.binary() | st.dates() | st.decimals()
+    | st.sampled_from([2**13_000 - 1, 2**13_000, -(2**13_000), True, 0, -0.0, Prose("x"), 1j])
+)  # fmt: skip
+
+
+@given(SCALARS | st.dictionaries(st.text() | st.integers(), SCALARS | st.lists(SCALARS, max_size=2)))
+def test_the_short_way_to_the_journal_form_is_no_other_form(value: Any) -> None:
+    """ENC-1, ENC-5, SEA-1: written in one pass, a plain value has the same bytes and reads back as itself."""
+    text = flat_text(value)
+    if text is not None:
+        assert text == dump(encode(value))
+        again = decode(read_json(text))
+        assert type(again) is type(value)
+        assert encode(again) == encode(value)
+        assert canonical_bytes(again) == canonical_bytes(value)
+    assert form_text(value) == dump(encode(value))
+
+
+@given(st.text(st.characters(exclude_categories=[])), st.lists(st.text(), max_size=3))
+def test_the_text_of_an_intent_is_that_of_its_arguments(issuer: str, promise: list[str]) -> None:
+    """DUR-4, SEA-1: names that need escapes are escaped as the encoder does."""
+    args = {
+        "action_id": f"{issuer}:t1:a1", "hash": "0f" * 32, "key": "a0" * 16, "kind": "invoke",
+        "policy": "00" * 8, "promise": promise,
+    }  # fmt: skip
+    assert intent_text(args) == dump(args)
 
 
 def test_optional_fields_are_left_out() -> None:

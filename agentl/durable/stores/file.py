@@ -233,7 +233,7 @@ class FileStore:
             return
         self._waiting.append(b"")
         block = b"\n".join(self._waiting)
-        self._waiting = []
+        self._waiting.clear()
         self._waiting_bytes = 0
         if self._end + len(block) > self._laid_out:
             self._lay_out(len(block))
@@ -256,7 +256,8 @@ class FileStore:
             block = block[written:]
             written = os.pwrite(self._descriptor, block, self._end)
             self._end += written
-        self._laid_out = max(self._laid_out, self._end)
+        if self._end > self._laid_out:
+            self._laid_out = self._end
 
     def _check(self, epoch: int) -> None:
         if self._broken is not None:
