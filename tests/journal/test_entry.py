@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agentl.durable.recovery import intent_text
@@ -77,6 +77,13 @@ SCALARS = (
 )  # fmt: skip
 
 
+@example({"a": float("nan"), "b": -0.0})
+@example(float("-inf"))
+@example({"a": 2**13_000})
+@example({"a": True, "b": False, "c": None, "d": Symbol("true"), "e": 1})
+@example({1: "a"})
+@example({"a": Prose("x")})
+@example({Prose("x"): 1})
 @given(SCALARS | st.dictionaries(st.text() | st.integers(), SCALARS | st.lists(SCALARS, max_size=2)))
 def test_the_short_way_to_the_journal_form_is_no_other_form(value: Any) -> None:
     """ENC-1, ENC-5, SEA-1: written in one pass, a plain value has the same bytes and reads back as itself."""
