@@ -38,14 +38,9 @@ class DurableHost:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._host, name)
 
-    # What every action asks for, without the detour of a look-up that fails first.
-
-    @property
-    def invoke(self) -> Any:
-        return self._host.invoke
-
     @property
     def promise(self) -> Any:
+        """As the host has it: every action asks, and should not pay for a look-up that fails first."""
         return self._host.promise
 
     def read(self, path: str) -> Any:

@@ -8,7 +8,6 @@ lets go; after a crash they are a torn tail (`STO-5`).
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
@@ -19,6 +18,7 @@ from typing import Any, Final
 from agentl.durable.lease import Lease, may_append, next_epoch, shown
 from agentl.durable.stores import oslock
 from agentl.durable.stores.base import Meta, failing_as, failure, utc_now
+from agentl.durable.stores.direct import DirectTail, open_apart, whole_blocks
 from agentl.durable.stores.forks import watch
 from agentl.durable.stores.torn import Division, divide
 from agentl.errors import LeaseHeld, LeaseLost, StoreFailure
@@ -51,6 +51,7 @@ class FileStore:
         self._unfinished = False
         self._changed = False
         self._division: Division | None = None
+        self._tail: DirectTail | None = None
 
     @property
     def name(self) -> str:
@@ -126,6 +127,7 @@ class FileStore:
             if fresh:
                 self._sync_directory()
         self._descriptor = descriptor
+        self._tail = DirectTail(self.wal, descriptor)
         watch(self)
         self._broken = None
         self._changed = False
@@ -148,7 +150,7 @@ class FileStore:
 
     def _lock(self) -> int:
         while True:
-            descriptor = self._open()
+            descriptor = open_apart(self.wal, os.O_CREAT)
             try:
                 if not oslock.take(descriptor):
                     note = self._note()
@@ -168,25 +170,12 @@ class FileStore:
                 raise
             os.close(descriptor)
 
-    def _open(self) -> int:
-        """The journal file under a number that no standard stream has.
-
-        A process that was started without one of them would get it, and whatever is written to
-        that stream by number would land in the journal.
-        """
-        descriptor = os.open(self.wal, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        if descriptor > 2:
-            return descriptor
-        try:
-            return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
-        finally:
-            os.close(descriptor)
-
     def forked(self) -> None:
         """In a forked child: the lock stays with the parent, and nothing is written here (`STO-6`)."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
         self._descriptor = -1
+        self._forget_tail()
         self._waiting = []
 
     def repair(self) -> None:
@@ -235,7 +224,7 @@ class FileStore:
         block = b"\n".join(self._waiting)
         self._waiting.clear()
         self._waiting_bytes = 0
-        if self._end + len(block) > self._laid_out:
+        if whole_blocks(self._end + len(block)) > self._laid_out:
             self._lay_out(len(block))
         self._write(block)
 
@@ -250,6 +239,9 @@ class FileStore:
 
     def _write(self, block: bytes) -> None:
         self._changed = True
+        if self._tail is not None and self._tail.write(block, self._end, self._laid_out):
+            self._end += len(block)
+            return
         written = os.pwrite(self._descriptor, block, self._end)
         self._end += written
         while written < len(block):
@@ -347,9 +339,15 @@ class FileStore:
     def _let_go(self) -> None:
         descriptor, self._descriptor = self._descriptor, -1
         self._division = None
+        self._forget_tail()
         self._waiting = []
         if descriptor >= 0:
             os.close(descriptor)
+
+    def _forget_tail(self) -> None:
+        tail, self._tail = self._tail, None
+        if tail is not None:
+            tail.close()
 
     def close(self) -> None:
         """Release the lease if it is still held."""
