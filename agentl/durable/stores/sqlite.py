@@ -51,8 +51,8 @@ _COUNT: Final = (
     "AND name IN ('runs', 'entries', 'leases', 'refusals')"
 )
 BUSY_SECONDS: Final = 10.0
-# A commit writes every page that it touched, whole. Entries are short: in small pages, in a table that only grows
-# at its end, beside an index of small keys, a commit touches the fewest bytes.
+# A commit writes every page that it touched, whole. Entries are short: in small pages, in a table that only
+# grows at its end, beside an index of small keys, a commit touches the fewest bytes.
 PAGE: Final = 2048
 # A connection must be neither used nor closed in a forked child; the child keeps it to its end.
 _abandoned: Final[list[sqlite3.Connection]] = []
