@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from string import Formatter
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from agentl.catalogue import CATALOGUE
 
@@ -60,7 +60,7 @@ def fmt(value: Any) -> str:
     """A value as people read it (`TRC-3`, `API-2`): floats in ``%g``, ``[a, b]``, bare symbols."""
     kind = type(value)
     if kind is str:
-        return str(value)
+        return cast(str, value)
     if kind is float:
         return f"{value:g}"
     if kind is list or kind is tuple:
@@ -70,13 +70,6 @@ def fmt(value: Any) -> str:
     if kind is int and value.bit_length() > _LONGEST_BITS:
         return hex(value)
     return str(value)
-
-
-class _Values(dict[str, str]):
-    """Named values for a template; a name that is missing stays visible instead of raising."""
-
-    def __missing__(self, key: str) -> str:
-        return "{" + key + "}"
 
 
 def render(code: str, values: Mapping[str, Any] | None = None, lang: str | None = None) -> str:
@@ -93,14 +86,19 @@ def render(code: str, values: Mapping[str, Any] | None = None, lang: str | None 
     if "{" not in template:
         return template
     given = values or {}
-    shown = {name: fmt(given[name]) for name in _names(template) if name in given}
-    return template.format_map(_Values(shown))
+    words = []
+    for literal, name in _pieces(template):
+        words.append(literal)
+        if name is not None:
+            # A name that is missing stays visible instead of raising.
+            words.append(fmt(given[name]) if name in given else "{" + name + "}")
+    return "".join(words)
 
 
 @lru_cache(maxsize=4096)
-def _names(template: str) -> tuple[str, ...]:
-    """The values that a template names; only these are worth formatting."""
-    return tuple(dict.fromkeys(name for _, name, _, _ in Formatter().parse(template) if name))
+def _pieces(template: str) -> tuple[tuple[str, str | None], ...]:
+    """A template cut once into its literal texts, each with the name of the value behind it."""
+    return tuple((literal, name or None) for literal, name, _, _ in Formatter().parse(template))
 
 
 def source_words(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from agentl.catalogue import CATALOGUE
-from agentl.messages import fmt, render
+from agentl.messages import fmt, language, render, speaking
 
 GLYPHS: Final[Mapping[str, str]] = {
     "TICK": "──",
@@ -84,30 +84,60 @@ def frozen(value: Any) -> Any:
 
 def _derived(values: Mapping[str, Any]) -> Mapping[str, Any]:
     """The placeholders that are made from values: ``action``, ``error``, ``context``, lists."""
-    made: dict[str, Any] = dict(values)
-    if "args" in values:
-        made["args"] = listed(values["args"])
-        made["action"] = f"{values.get('tool', '')}({made['args']})"
-    if "error_type" in values:
-        code = values.get("error_code")
-        said = {"line": values.get("line", ""), **values.get("error_values", _NOTHING)}
-        text = render(code, said) if code else values.get("error_text", "")
-        made["error"] = f"{values['error_type']}: {text}" if values["error_type"] else text
-    if "context" in values:
-        made["context"] = render(values["context"], values)
-    if "consequence" in values:
-        made["consequence"] = render(values["consequence"], values)
-    if "notes" in values:
-        made["notes"] = " ; ".join([render(code, said) for code, said in values["notes"]])
-    for name in ("payload", "produced", "record"):
-        if isinstance(values.get(name), dict):
-            made[name] = listed(values[name])
-    for name in ("keys", "fields", "recipients", "collections"):
-        if isinstance(values.get(name), list):
-            made[name] = ", ".join([fmt(item) for item in values[name]])
-    if "score" in values:
-        made["score"] = f"{values['score']:.2f}"
-    return made
+    made: dict[str, Any] | None = None
+    for name, value in values.items():
+        maker = _MAKERS.get(name)
+        if maker is not None:
+            if made is None:
+                made = dict(values)
+            maker(made, name, value, values)
+    return values if made is None else made
+
+
+def _action(made: dict[str, Any], _name: str, value: Any, values: Mapping[str, Any]) -> None:
+    made["args"] = listed(value)
+    made["action"] = f"{values.get('tool', '')}({made['args']})"
+
+
+def _error(made: dict[str, Any], _name: str, value: Any, values: Mapping[str, Any]) -> None:
+    code = values.get("error_code")
+    said = {"line": values.get("line", ""), **values.get("error_values", _NOTHING)}
+    text = render(code, said) if code else values.get("error_text", "")
+    made["error"] = f"{value}: {text}" if value else text
+
+
+def _worded(made: dict[str, Any], name: str, value: Any, values: Mapping[str, Any]) -> None:
+    made[name] = render(value, values)
+
+
+def _notes(made: dict[str, Any], name: str, value: Any, _values: Mapping[str, Any]) -> None:
+    made[name] = " ; ".join([render(code, said) for code, said in value])
+
+
+def _pairs(made: dict[str, Any], name: str, value: Any, _values: Mapping[str, Any]) -> None:
+    if isinstance(value, dict):
+        made[name] = listed(value)
+
+
+def _items(made: dict[str, Any], name: str, value: Any, _values: Mapping[str, Any]) -> None:
+    if isinstance(value, list):
+        made[name] = ", ".join([fmt(item) for item in value])
+
+
+def _score(made: dict[str, Any], name: str, value: Any, _values: Mapping[str, Any]) -> None:
+    made[name] = f"{value:.2f}"
+
+
+_MAKERS: Final[Mapping[str, Callable[[dict[str, Any], str, Any, Mapping[str, Any]], None]]] = {
+    "args": _action,
+    "error_type": _error,
+    "context": _worded,
+    "consequence": _worded,
+    "notes": _notes,
+    **dict.fromkeys(("payload", "produced", "record"), _pairs),
+    **dict.fromkeys(("keys", "fields", "recipients", "collections"), _items),
+    "score": _score,
+}
 
 
 class TraceEvent:
@@ -232,7 +262,8 @@ class Trace:
 
     def render(self) -> str:
         """The whole trace, with its closing rule (`TRC-1`)."""
-        return "\n".join([self.line(event) for event in self.events]) + "\n└" + "─" * (WIDTH - 1)
+        with speaking(language()):  # looked up once, not once per line
+            return "\n".join([self.line(event) for event in self.events]) + "\n└" + "─" * (WIDTH - 1)
 
     def of_kind(self, *kinds: str) -> list[TraceEvent]:
         """The events of these kinds, in order."""
