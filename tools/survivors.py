@@ -59,7 +59,12 @@ REFUSALS: dict[str, tuple[str, ...]] = {
     "kernel/registry.py": ("tests/host", GUARDS_TESTED),
     "host.py": ("tests/host", "tests/kernel/test_permit.py", "tests/kernel/test_execution.py"),
     "durable/lease.py": (PAIRS,),
-    "durable/served.py": (STORE_GUARDS, "tests/durable/test_boundary.py", "tests/durable/test_run.py"),
+    "durable/served.py": (
+        STORE_GUARDS,
+        "tests/durable/test_boundary.py",
+        "tests/durable/test_run.py",
+        "tests/journal/test_shapes.py",
+    ),
     "durable/stores/file.py": STORES,
     "durable/stores/sqlite.py": STORES,
     "durable/stores/memory.py": ("tests/durable/test_memory_store.py",),
