@@ -74,6 +74,8 @@ class StateDigest:
         self._sum = 0
         self._records: dict[tuple[str, str], _Records] = {}
         self._metrics: dict[str, int] = {}
+        # The reading and the belief made from it are one object: its bytes are made once per checkpoint.
+        self._last: tuple[Any, bytes] = (None, b"")
 
     def value(self) -> str:
         """The digest of the state as it is now, 64 hexadecimal digits."""
@@ -93,6 +95,23 @@ class StateDigest:
     def _take_in(self, state: Any, places: list[tuple[str, str]]) -> None:
         for store, key in places:
             self._put(store, key, self._content(state, store, key))
+        self._last = (None, b"")
+
+    def _bytes(self, value: Any) -> bytes:
+        if type(value) is not list:
+            return canonical_bytes(value)
+        if self._last[0] is not value:
+            self._last = (value, canonical_bytes(value))
+        return self._last[1]
+
+    def _belief(self, belief: Any) -> bytes:
+        """``tolerant_bytes`` of the four parts of a belief, put together from the bytes of each."""
+        parts = [belief.value, belief.confidence, belief.source, belief.updated]
+        try:
+            body = b"".join([self._bytes(part) for part in parts])
+        except DataModelError:
+            return tolerant_bytes(parts)
+        return b"l%d:%b" % (len(body), body)
 
     def _whole(self) -> str:
         runtime = self._runtime
@@ -124,11 +143,16 @@ class StateDigest:
             belief = state.beliefs.get(key)
             if belief is None:
                 return None
-            return sources + tolerant_bytes([belief.value, belief.confidence, belief.source, belief.updated])
+            return sources + self._belief(belief)
         if store in state.memory:
             return self._memory(state, store, key, sources)
         value = getattr(state, store).get(key, _ABSENT)
-        return None if value is _ABSENT else sources + tolerant_bytes(value)
+        if value is _ABSENT:
+            return None
+        try:
+            return sources + self._bytes(value)
+        except DataModelError:
+            return sources + tolerant_bytes(value)
 
     def _memory(self, state: Any, bucket: str, key: str, sources: bytes) -> bytes | None:
         value = state.memory[bucket].get(key, _ABSENT)

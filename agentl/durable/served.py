@@ -14,7 +14,7 @@ from agentl.durable.lease import Lease
 from agentl.durable.stores.base import Store, utc_now
 from agentl.durable.stores.process import this_process
 from agentl.errors import DurableError, PermitError, ReplayDivergence, StoreFailure
-from agentl.journal.entry import Entry, dump, flat_text, quote
+from agentl.journal.entry import Entry, dump, flat_copy, flat_text, quote
 from agentl.journal.failures import Failure, describe, rebuild
 from agentl.journal.index import Index, Intention
 from agentl.journal.journal import Entries, OrderedJournal
@@ -312,7 +312,7 @@ class ServedJournal:
         text = flat_text(value)
         if text is not None:
             self.write(kind, key, known, f'"value":{text}', sync=sync)
-            return value.copy() if type(value) is dict else value
+            return flat_copy(value)
         stored = encode(value)
         self.write(kind, key, known, f'"value":{dump(stored)}', sync=sync)
         return decode(stored)

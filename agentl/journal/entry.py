@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Mapping
 from math import isfinite
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from agentl.datamodel import MAX_INTEGER_BITS
 from agentl.values import Symbol, decode, encode
@@ -127,9 +127,25 @@ def decode_args(kind: str, stored: Any) -> Any:
 def flat_text(value: Any) -> str | None:
     """The journal form (`ENC-1`) of a plain value, as canonical text, in one pass.
 
-    ``None`` for whatever is not a scalar or a dictionary of scalars: that goes through ``encode``. What has
-    a text here reads back equal to itself, so it needs no decoding to be what a resume would see.
+    ``None`` for whatever is not a scalar, a dictionary of scalars, or a list of these: that goes through
+    ``encode``. What has a text here reads back equal to itself, so it needs no decoding to be what a resume
+    would see: ``flat_copy`` gives that.
     """
+    if type(value) is not list:
+        return _row_text(value)
+    rows = [_row_text(item) for item in value]
+    return None if None in rows else f'{{"$list":[{",".join(cast(list[str], rows))}]}}'
+
+
+def flat_copy(value: Any) -> Any:
+    """What a value with a ``flat_text`` reads back as."""
+    kind = type(value)
+    if kind is list:
+        return [item.copy() if type(item) is dict else item for item in value]
+    return value.copy() if kind is dict else value
+
+
+def _row_text(value: Any) -> str | None:
     if type(value) is not dict:
         return _scalar_text(value)
     pairs = []

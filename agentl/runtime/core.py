@@ -22,7 +22,7 @@ from agentl.reasoning.model import MockLLM
 from agentl.runtime.redaction import Redactor
 from agentl.runtime.trace import Trace, failure
 from agentl.state import State
-from agentl.values import UNDEFINED, Symbol, decode, encode
+from agentl.values import MAX_INTEGER_BITS, UNDEFINED, Symbol, decode, encode
 
 METRICS: Final = (
     "ticks",
@@ -67,7 +67,30 @@ def opened(value: Any) -> tuple[Any, Prov]:
     """A value from outside without its wrappers, and the labels that the host gave it (`PRV-3`, `ENC-5`)."""
     if type(value) in PLAIN and type(value) is not int:  # one that is too large comes back opaque
         return value, NONE
-    return unwrapped(decode(encode(value)))
+    copied = _reread(value) if type(value) is list else None
+    return unwrapped(decode(encode(value))) if copied is None else (copied, NONE)
+
+
+def _reread(rows: list[Any]) -> list[Any] | None:
+    """``decode(encode(rows))`` in one pass, where all of it is scalars and dictionaries of scalars.
+
+    A reading is mostly this, and may be long; ``None`` leaves any other to the encoding.
+    """
+    copied: list[Any] = []
+    for row in rows:
+        flat = type(row) is dict
+        for item in row.values() if flat else (row,):
+            kind = type(item)
+            if kind is not str and (
+                kind not in PLAIN or (kind is int and item.bit_length() > MAX_INTEGER_BITS)
+            ):
+                return None
+        if flat:
+            for name in row:
+                if type(name) is not str:
+                    return None
+        copied.append(row.copy() if flat else row)
+    return copied
 
 
 def unwrapped(value: Any) -> tuple[Any, Prov]:

@@ -23,7 +23,7 @@ from agentl.durable import (
     state_digest,
     survey,
 )
-from agentl.durable.digests import StateDigest
+from agentl.durable.digests import StateDigest, tolerant_bytes
 from agentl.durable.lease import Lease
 from agentl.errors import ReplayDivergence, RuntimeAgentError
 from agentl.journal.chain import Chain
@@ -621,12 +621,28 @@ def test_the_incremental_digest_is_the_one_from_scratch() -> None:
     assert kept.value() != seen[-1]
 
 
+def test_a_belief_counts_by_its_four_parts() -> None:
+    """DUR-9: put together from the bytes of each, they are those of the whole."""
+    runtime = Runtime(PROGRAM.agents[0], World().host)
+    kept = StateDigest(runtime)
+    reading = [{"a": 1}, 2.5]
+    runtime.state.set_world("x", reading)
+    runtime.state.set_belief("x", reading, 0.5, "observation", 1)
+    parts = tolerant_bytes([reading, 0.5, "observation", 1])
+    assert kept._content(runtime.state, "beliefs", "x") == tolerant_bytes(["UNKNOWN"]) + parts
+    before = kept.value()
+    reading.append(3)
+    runtime.state.set_world("x", reading)
+    assert kept.value() != before
+
+
 def test_a_value_without_serial_form_counts_by_its_type() -> None:
     """DUR-9: never by its memory address."""
     digests = []
     for _ in range(2):
         runtime = Runtime(PROGRAM.agents[0], World().host)
         runtime.state.set_local("x", {"a": [object()]})
+        runtime.state.set_belief("y", [object()])
         digests.append(StateDigest(runtime).value())
     assert digests[0] == digests[1]
 

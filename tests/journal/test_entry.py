@@ -21,6 +21,7 @@ from agentl.journal.entry import (
     dump,
     encode_args,
     finish,
+    flat_copy,
     flat_text,
     form_text,
     read_json,
@@ -77,14 +78,19 @@ SCALARS = (
 )  # fmt: skip
 
 
+ROWS = SCALARS | st.dictionaries(st.text() | st.integers(), SCALARS | st.lists(SCALARS, max_size=2))
+
+
 @example({"a": float("nan"), "b": -0.0})
+@example([{"a": 1}, "x", 2**13_000])
+@example([[1]])
 @example(float("-inf"))
 @example({"a": 2**13_000})
 @example({"a": True, "b": False, "c": None, "d": Symbol("true"), "e": 1})
 @example({1: "a"})
 @example({"a": Prose("x")})
 @example({Prose("x"): 1})
-@given(SCALARS | st.dictionaries(st.text() | st.integers(), SCALARS | st.lists(SCALARS, max_size=2)))
+@given(ROWS | st.lists(ROWS, max_size=3))
 def test_the_short_way_to_the_journal_form_is_no_other_form(value: Any) -> None:
     """ENC-1, ENC-5, SEA-1: written in one pass, a plain value has the same bytes and reads back as itself."""
     text = flat_text(value)
@@ -94,7 +100,18 @@ def test_the_short_way_to_the_journal_form_is_no_other_form(value: Any) -> None:
         assert type(again) is type(value)
         assert encode(again) == encode(value)
         assert canonical_bytes(again) == canonical_bytes(value)
+        assert encode(flat_copy(value)) == encode(value)
     assert form_text(value) == dump(encode(value))
+
+
+def test_what_is_read_back_belongs_to_nobody_else() -> None:
+    """ENC-5: a host that goes on writing into its own reading changes nothing."""
+    given: list[Any] = [{"a": 1}, 2]
+    for value in (given, given[0]):
+        copied = flat_copy(value)
+        assert copied == value
+        assert copied is not value
+    assert flat_copy(given)[0] is not given[0]
 
 
 @given(st.text(st.characters(exclude_categories=[])), st.lists(st.text(), max_size=3))

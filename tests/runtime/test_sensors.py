@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agentl.errors import StoreFailure
 from agentl.host import Host
 from agentl.labels import untrusted
-from agentl.values import UNDEFINED
+from agentl.runtime.core import opened, unwrapped
+from agentl.values import UNDEFINED, decode, encode
 from tests.support.running import World, codes, events, label, run, start, texts
 
 
@@ -192,3 +195,19 @@ def test_a_reserved_path_is_never_written() -> None:
     """`STA-10`."""
     runtime = run("OBSERVE tools.x", World().sensor("tools.x", 1).host)
     assert codes(runtime, "ERROR", "OBSERVE") == ["state.reserved"]
+
+
+ROW = st.dictionaries(
+    st.text(max_size=2) | st.integers(0, 1),
+    st.integers() | st.floats() | st.text(max_size=2) | st.just(2**13_000) | st.lists(st.none(), max_size=1),
+    max_size=2,
+)
+
+
+@given(st.lists(ROW | st.integers() | st.just(2**13_000) | st.builds(untrusted, st.integers()), max_size=3))
+def test_a_long_reading_is_copied_as_the_journal_would_give_it_back(reading: list[Any]) -> None:
+    """`ENC-5`, `PRV-3`: in one pass where it is plain, and never the host's own list."""
+    value, found = opened(reading)
+    assert encode((value, found)) == encode((*unwrapped(decode(encode(reading))),))
+    assert value is not reading
+    assert all(row is not item for row, item in zip(value, reading, strict=True) if type(item) is dict)
