@@ -61,14 +61,14 @@ def fmt(value: Any) -> str:
     kind = type(value)
     if kind is str:
         return cast(str, value)
+    if kind is int:
+        return str(value) if value.bit_length() <= _LONGEST_BITS else hex(value)
     if kind is float:
         return f"{value:g}"
     if kind is list or kind is tuple:
         return "[" + ", ".join([fmt(item) for item in value]) + "]"
     if kind is dict:
         return "{" + ", ".join([f"{key!r}: {fmt(item)}" for key, item in value.items()]) + "}"
-    if kind is int and value.bit_length() > _LONGEST_BITS:
-        return hex(value)
     return str(value)
 
 
@@ -93,6 +93,12 @@ def render(code: str, values: Mapping[str, Any] | None = None, lang: str | None 
             # A name that is missing stays visible instead of raising.
             words.append(fmt(given[name]) if name in given else "{" + name + "}")
     return "".join(words)
+
+
+def pieces(code: str, lang: str) -> tuple[tuple[str, str | None], ...]:
+    """The template of a known code in ``lang``: literal texts, each with the name of the value behind it."""
+    template = CATALOGUE[code][1 if lang == "en" else 0]
+    return _pieces(template) if "{" in template else ((template, None),)
 
 
 @lru_cache(maxsize=4096)

@@ -10,10 +10,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any, Final
 
 from agentl.catalogue import CATALOGUE
-from agentl.messages import fmt, language, render, speaking
+from agentl.messages import fmt, language, pieces, render, speaking
 
 GLYPHS: Final[Mapping[str, str]] = {
     "TICK": "──",
@@ -41,13 +42,14 @@ GLYPHS: Final[Mapping[str, str]] = {
     "SHARED": "⇄",
     "POLICY": "§",
 }
+_INFO: Final = GLYPHS["INFO"]
 WIDTH: Final = 53
 _NOTHING: Final[Mapping[str, Any]] = {}
 
 
 def listed(pairs: Mapping[str, Any]) -> str:
     """``k=v, k2=v2`` in the order of the mapping (`TRC-3`)."""
-    return ", ".join([f"{key}={fmt(value)}" for key, value in pairs.items()])
+    return ", ".join([f"{key}={value if type(value) is str else fmt(value)}" for key, value in pairs.items()])
 
 
 def failure(error: BaseException, *, crossed: bool = False) -> dict[str, Any]:
@@ -82,62 +84,101 @@ def frozen(value: Any) -> Any:
     return value
 
 
-def _derived(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The placeholders that are made from values: ``action``, ``error``, ``context``, lists."""
-    made: dict[str, Any] | None = None
-    for name, value in values.items():
-        maker = _MAKERS.get(name)
-        if maker is not None:
-            if made is None:
-                made = dict(values)
-            maker(made, name, value, values)
-    return values if made is None else made
+_Maker = Callable[[Mapping[str, Any]], str]
 
 
-def _action(made: dict[str, Any], _name: str, value: Any, values: Mapping[str, Any]) -> None:
-    made["args"] = listed(value)
-    made["action"] = f"{values.get('tool', '')}({made['args']})"
+def _args(values: Mapping[str, Any]) -> str:
+    return listed(values["args"])
 
 
-def _error(made: dict[str, Any], _name: str, value: Any, values: Mapping[str, Any]) -> None:
-    code = values.get("error_code")
+def _action(values: Mapping[str, Any]) -> str:
+    return f"{values.get('tool', '')}({listed(values['args'])})"
+
+
+def _error(values: Mapping[str, Any]) -> str:
+    code, kind = values.get("error_code"), values["error_type"]
     said = {"line": values.get("line", ""), **values.get("error_values", _NOTHING)}
     text = render(code, said) if code else values.get("error_text", "")
-    made["error"] = f"{value}: {text}" if value else text
+    return f"{kind}: {text}" if kind else fmt(text)
 
 
-def _worded(made: dict[str, Any], name: str, value: Any, values: Mapping[str, Any]) -> None:
-    made[name] = render(value, values)
+def _worded(name: str) -> _Maker:
+    return lambda values: render(values[name], values)
 
 
-def _notes(made: dict[str, Any], name: str, value: Any, _values: Mapping[str, Any]) -> None:
-    made[name] = " ; ".join([render(code, said) for code, said in value])
+def _notes(values: Mapping[str, Any]) -> str:
+    return " ; ".join([render(code, said) for code, said in values["notes"]])
 
 
-def _pairs(made: dict[str, Any], name: str, value: Any, _values: Mapping[str, Any]) -> None:
-    if isinstance(value, dict):
-        made[name] = listed(value)
+def _pairs(name: str) -> _Maker:
+    return lambda values: listed(values[name]) if isinstance(values[name], dict) else fmt(values[name])
 
 
-def _items(made: dict[str, Any], name: str, value: Any, _values: Mapping[str, Any]) -> None:
-    if isinstance(value, list):
-        made[name] = ", ".join([fmt(item) for item in value])
+def _items(name: str) -> _Maker:
+    def made(values: Mapping[str, Any]) -> str:
+        value = values[name]
+        return ", ".join([fmt(item) for item in value]) if isinstance(value, list) else fmt(value)
+
+    return made
 
 
-def _score(made: dict[str, Any], name: str, value: Any, _values: Mapping[str, Any]) -> None:
-    made[name] = f"{value:.2f}"
+def _score(values: Mapping[str, Any]) -> str:
+    return f"{values['score']:.2f}"
 
 
-_MAKERS: Final[Mapping[str, Callable[[dict[str, Any], str, Any, Mapping[str, Any]], None]]] = {
-    "args": _action,
-    "error_type": _error,
-    "context": _worded,
-    "consequence": _worded,
-    "notes": _notes,
-    **dict.fromkeys(("payload", "produced", "record"), _pairs),
-    **dict.fromkeys(("keys", "fields", "recipients", "collections"), _items),
-    "score": _score,
+_DERIVED: Final[Mapping[str, tuple[str, _Maker]]] = {
+    "args": ("args", _args),
+    "action": ("args", _action),
+    "error": ("error_type", _error),
+    "notes": ("notes", _notes),
+    "score": ("score", _score),
+    **{name: (name, _worded(name)) for name in ("context", "consequence")},
+    **{name: (name, _pairs(name)) for name in ("payload", "produced", "record")},
+    **{name: (name, _items(name)) for name in ("keys", "fields", "recipients", "collections")},
 }
+"""The placeholders that are made from values: the value that must be there, and the words for it."""
+
+_Piece = tuple[str, str, str, _Maker | None]
+_Layout = tuple[_Piece, ...]
+
+
+@lru_cache(maxsize=4096)
+def _layouts(code: str, detail_code: str, lang: str) -> tuple[_Layout | None, _Layout | None]:
+    """The messages of a text and of its detail, each cut once; ``None`` where there is none."""
+    detail = detail_code or code + ".detail"
+    return _layout(code, lang), _layout(detail, lang)
+
+
+def _layout(code: str, lang: str) -> _Layout | None:
+    """Literal text, the placeholder behind it, the value that it needs, how its words are made."""
+    if code not in CATALOGUE:
+        return None
+    return tuple(
+        (literal, name or "", *_DERIVED.get(name or "", (name or "", None)))
+        for literal, name in pieces(code, lang)
+    )
+
+
+def _filled(layout: _Layout, values: Mapping[str, Any]) -> str:
+    words = []
+    for literal, name, source, make in layout:
+        words.append(literal)
+        if source in values:
+            if make is not None:
+                words.append(make(values))
+            else:
+                value = values[source]
+                words.append(value if type(value) is str else fmt(value))
+        elif name:
+            # Not made, it may be given as it is; a name that is missing stays visible, as in ``render``.
+            words.append(fmt(values[name]) if name in values else "{" + name + "}")
+    return "".join(words)
+
+
+def _wordless(code: str, values: Mapping[str, Any], lang: str) -> str:
+    """A code that the catalogue does not have, as ``render`` shows it."""
+    made = {name: make(values) for name, (source, make) in _DERIVED.items() if source in values}
+    return render(code, {**values, **made}, lang)
 
 
 class TraceEvent:
@@ -170,21 +211,24 @@ class TraceEvent:
     @property
     def text(self) -> str:
         """What happened, in the language in force."""
-        return render(self.code, _derived(self.values)) if self._text is None else self._text
+        return self.words()[0] if self._text is None else self._text
 
     @property
     def detail(self) -> str:
         """The precision in brackets, or an empty string."""
         return self.words()[1] if self._detail is None else self._detail
 
-    def words(self) -> tuple[str, str]:
-        """Text and detail, made together."""
+    def words(self, lang: str | None = None) -> tuple[str, str]:
+        """Text and detail, made together, in ``lang`` (by default the language in force)."""
         if self._text is not None and self._detail is not None:
             return self._text, self._detail
-        values = _derived(self.values)
-        code = self.detail_code or self.code + ".detail"
-        detail = render(code, values) if self.detail_code or code in CATALOGUE else ""
-        return render(self.code, values), detail
+        lang = lang or language()
+        values = self.values
+        text, detail = _layouts(self.code, self.detail_code, lang)
+        words = _filled(text, values) if text is not None else _wordless(self.code, values, lang)
+        if detail is not None:
+            return words, _filled(detail, values)
+        return words, _wordless(self.detail_code, values, lang) if self.detail_code else ""
 
     def identity(self) -> tuple[int, str, str, str, Mapping[str, Any]]:
         """What a digest covers: tick, kind, codes and values, without wording and source lines (`DUR-9`)."""
@@ -197,6 +241,14 @@ class TraceEvent:
 
     def __repr__(self) -> str:
         return f"TraceEvent({self.tick}, {self.kind!r}, {self.text!r}, {self.detail!r}, {self.code!r})"
+
+
+def _line(event: TraceEvent, lang: str) -> str:
+    if event.kind == "TICK":
+        return "\n" + f"┌─ tick {event.tick} ".ljust(WIDTH, "─")
+    text, detail = event.words(lang)
+    shown = f"│ {GLYPHS.get(event.kind, _INFO)} {text}"
+    return f"{shown}   [{detail}]" if detail else shown
 
 
 class Trace:
@@ -254,16 +306,13 @@ class Trace:
     @staticmethod
     def line(event: TraceEvent) -> str:
         """One event as it is shown; a tick is an empty line and its header (`TRC-1`)."""
-        if event.kind == "TICK":
-            return "\n" + f"┌─ tick {event.tick} ".ljust(WIDTH, "─")
-        text, detail = event.words()
-        shown = f"│ {GLYPHS.get(event.kind, GLYPHS['INFO'])} {text}"
-        return f"{shown}   [{detail}]" if detail else shown
+        return _line(event, language())
 
     def render(self) -> str:
         """The whole trace, with its closing rule (`TRC-1`)."""
-        with speaking(language()):  # looked up once, not once per line
-            return "\n".join([self.line(event) for event in self.events]) + "\n└" + "─" * (WIDTH - 1)
+        lang = language()
+        with speaking(lang):  # looked up once, not once per line
+            return "\n".join([_line(event, lang) for event in self.events]) + "\n└" + "─" * (WIDTH - 1)
 
     def of_kind(self, *kinds: str) -> list[TraceEvent]:
         """The events of these kinds, in order."""
