@@ -91,7 +91,7 @@ def coerce(field: Field, value: Any) -> Any:
     if value is UNDEFINED or value is None:
         return UNDEFINED if value is UNDEFINED or kind != "any" else None
     if field.numeric:
-        return _number(kind, value)
+        return value if type(value) is int and kind != "float" else _number(kind, value)
     if kind in ("bool", "boolean"):
         return _boolean(value)
     if kind == "string":
@@ -144,7 +144,7 @@ def _boolean(value: Any) -> Any:
 def inside(field: Field, value: Any) -> bool:
     """Whether ``value`` lies in the field's domain; a field without one takes any finite number (`LLM-4`)."""
     domain = field.domain
-    if field.numeric and not is_finite(value):
+    if field.numeric and type(value) is not int and not is_finite(value):
         return False
     if domain is None:
         return True

@@ -65,9 +65,10 @@ class VerifyFailed(Exception):
 
 def opened(value: Any) -> tuple[Any, Prov]:
     """A value from outside without its wrappers, and the labels that the host gave it (`PRV-3`, `ENC-5`)."""
-    if type(value) in PLAIN and type(value) is not int:  # one that is too large comes back opaque
+    kind = type(value)
+    if kind in PLAIN and (kind is not int or value.bit_length() <= MAX_INTEGER_BITS):
         return value, NONE
-    copied = _reread(value) if type(value) is list else None
+    copied = _reread(value) if kind is list else None
     return unwrapped(decode(encode(value))) if copied is None else (copied, NONE)
 
 

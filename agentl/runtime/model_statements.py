@@ -15,9 +15,9 @@ from agentl.language.nodes import JudgeStmt, Question, ReasonStmt
 from agentl.messages import fmt
 from agentl.reasoning.model import ask_judge
 from agentl.runtime.coercion import Field, coerce, fields_of, inside, is_finite, probability, schema_of
-from agentl.runtime.core import Core, unwrapped
+from agentl.runtime.core import Core, opened
 from agentl.runtime.trace import failure, frozen
-from agentl.values import UNDEFINED, decode, encode, type_name
+from agentl.values import UNDEFINED, type_name
 
 _RUNTIME_LLM = RUNTIME_LABEL | LLM_LABEL
 
@@ -97,7 +97,7 @@ class ModelStatements:
             values[name] = value
             state.set_local(field.reason_local, value, own)
             state.set_untrusted(name, value, own)
-        self._report(stmt, values, [name for name in schema if name in missing])
+        self._report(stmt, values, [name for name in schema if name in missing] if missing else [])
 
     def _failed(self, stmt: ReasonStmt, error: Exception) -> None:
         values = {"keyword": stmt.keyword, "task": stmt.task, **failure(error, crossed=True)}
@@ -107,7 +107,8 @@ class ModelStatements:
 
     def _settled(self, field: Field, given: Any, label: Prov, *, judged: bool) -> tuple[Any, Prov]:
         """The value of a field after type, default and domain (`LLM-2` to `LLM-4`)."""
-        value = given if type(given) in (str, float, bool) else _received(given)
+        # The same value live and resumed (`ENC-5`); wrappers say nothing more than LLM here.
+        value = given if given is UNDEFINED else opened(given)[0]
         value = coerce(field, value)
         if value is not UNDEFINED:
             if inside(field, value):
@@ -213,13 +214,6 @@ class ModelStatements:
         except Exception as error:  # noqa: BLE001 - a model that fails has chosen nothing
             self.core.say("ERROR", "llm.select_failed", failure(error, crossed=True))
             return None
-
-
-def _received(value: Any) -> Any:
-    """The same value live and resumed (`ENC-5`); wrappers say nothing more than LLM here."""
-    if value is UNDEFINED or value is None:
-        return value
-    return unwrapped(decode(encode(value)))[0]
 
 
 def _confidence(value: Any) -> Any:

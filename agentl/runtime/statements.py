@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, KeysView
 from typing import Any, Final
 
 from agentl.errors import KernelAbort
@@ -176,16 +176,22 @@ class Statements:
     def _turns(self, stmt: ForEachStmt, items: list[Any], label: Prov) -> None:
         state = self.core.state
         projection = Projection(stmt.var)
-        set_local = state.set_local
-        for index, item in enumerate(items):
-            bound = projection.of(item, index)
-            saved = state.save("locals", bound)
-            for key, value in bound.items():
-                set_local(key, value, label)
-            try:
-                self.block(stmt.body)
-            finally:
-                state.restore(saved)
+        set_local, body, block = state.set_local, stmt.body, self.block
+        names: KeysView[str] | None = None
+        saved = state.save("locals", ())
+        try:
+            for index, item in enumerate(items):
+                bound = projection.of(item, index)
+                # Where this item binds what the last one did, nothing of the restored locals could be seen.
+                if names != bound.keys():
+                    state.restore(saved)
+                    saved = state.save("locals", bound)
+                    names = bound.keys()
+                for key, value in bound.items():
+                    set_local(key, value, label)
+                block(body)
+        finally:
+            state.restore(saved)
 
     def _not_collection(self, stmt: ForEachStmt) -> None:
         core = self.core
