@@ -235,7 +235,7 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "Verify the chain and the seal of a journal, or make a key.",
     ),
     "cli.help.durable": ("Les exécutions durables.", "Durable runs."),
-    "cli.help.durable_list": ("Lister les exécutions d'un répertoire.", "List the runs of a directory."),
+    "cli.help.durable_list": ("Lister toutes les exécutions.", "List all runs."),
     "cli.help.durable_status": (
         "Montrer l'état d'une exécution sans la reprendre.",
         "Show the state of a run without resuming it.",
@@ -259,8 +259,10 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "Give the report as JSON on stdout.",
     ),
     "cli.help.program": ("Le programme .agent.", "The .agent program."),
-    "cli.help.directory": ("Le répertoire de l'exécution.", "The directory of the run."),
-    "cli.help.runs": ("Le répertoire qui contient les exécutions.", "The directory that holds the runs."),
+    "cli.help.place": (
+        "Où : un répertoire, sqlite:FICHIER[#ID] ou postgres://SERVEUR/BASE[#ID].",
+        "Where: a directory, sqlite:FILE[#RUN] or postgres://SERVER/DATABASE[#RUN].",
+    ),
     "cli.help.journal": ("Le journal.", "The journal."),
     "cli.help.key": (
         "Clé du journal (sinon AGENTL_JOURNAL_KEY).",
@@ -274,7 +276,10 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     ),
     "cli.help.record": ("Enregistrer un journal de rejeu.", "Record a replay journal."),
     "cli.help.sign_key": ("Clé de signature du journal enregistré.", "Key that signs the recorded journal."),
-    "cli.help.durable_dir": ("Répertoire de l'exécution durable.", "Directory of the durable run."),
+    "cli.help.durable_dir": (
+        "Où garder l'exécution : un répertoire, sqlite:FICHIER[#ID] ou postgres://SERVEUR/BASE[#ID].",
+        "Where to keep the run: a directory, sqlite:FILE[#RUN] or postgres://SERVER/DATABASE[#RUN].",
+    ),
     "cli.help.run_id": ("Identifiant de l'exécution.", "Id of the run."),
     "cli.help.trace_all": (
         "À la reprise, montrer aussi les ticks re-dérivés.",

@@ -92,6 +92,64 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "{directory}: {run_id}, {status}, tick {last_tick}",
     ),
     "durable.no_runs": ("aucune exécution durable sous {directory}", "no durable run below {directory}"),
+    # Addresses of places (OPS-1).
+    "durable.address_empty": (
+        "l'adresse de l'exécution durable est vide ; donnez un répertoire, sqlite:FICHIER#ID ou "
+        "postgres://SERVEUR/BASE#ID",
+        "the address of the durable run is empty; give a directory, sqlite:FILE#RUN or "
+        "postgres://SERVER/DATABASE#RUN",
+    ),
+    "durable.address_sign": (
+        "l'adresse {address} contient un octet nul ; donnez un chemin lisible",
+        "the address {address} holds a null byte; give a readable path",
+    ),
+    "durable.address_scheme": (
+        "l'adresse {address} commence par {scheme}:, qui n'est pas connu ; utilisez sqlite: ou postgres://, "
+        "ou écrivez ./{address} si c'est un répertoire",
+        "the address {address} begins with {scheme}:, which is not known; use sqlite: or postgres://, "
+        "or write ./{address} if it is a directory",
+    ),
+    "durable.address_slashes": (
+        "l'adresse {address} a deux barres après sqlite: ; écrivez sqlite:CHEMIN, le chemin tel quel",
+        "the address {address} has two slashes behind sqlite:; write sqlite:PATH, with the path as it is",
+    ),
+    "durable.address_no_file": (
+        "l'adresse {address} ne nomme aucun fichier ; écrivez sqlite:FICHIER#ID",
+        "the address {address} names no file; write sqlite:FILE#RUN",
+    ),
+    "durable.address_memory": (
+        "l'adresse {address} ne survit pas au processus ; donnez un fichier",
+        "the address {address} does not outlive the process; give a file",
+    ),
+    "durable.address_server": (
+        "l'adresse {address} ne nomme pas un serveur ; écrivez postgres://UTILISATEUR@HÔTE:PORT/BASE#ID",
+        "the address {address} does not name a server; write postgres://USER@HOST:PORT/DATABASE#RUN",
+    ),
+    "durable.address_extra": (
+        "{address} : il manque le paquet pour PostgreSQL ; installez agentl[postgres]",
+        "{address}: the package for PostgreSQL is missing; install agentl[postgres]",
+    ),
+    "durable.address_no_run": (
+        "{address} peut contenir plusieurs exécutions ; ajoutez #ID (agentl durable list les montre)",
+        "{address} may hold many runs; add #RUN (agentl durable list shows them)",
+    ),
+    "durable.address_many": (
+        "{address} contient {runs} exécution(s) dans ses sous-répertoires ; nommez-en une "
+        "(agentl durable list les montre)",
+        "{address} holds {runs} runs in its directories; name one of them (agentl durable list shows them)",
+    ),
+    "durable.none_in": (
+        "aucune exécution {run_id} dans {place} ; vérifiez l'identifiant avec agentl durable list",
+        "no run {run_id} in {place}; check the id with agentl durable list",
+    ),
+    "durable.no_database": (
+        "{path} n'est pas une base SQLite ; donnez le fichier d'une base, ou un nom encore libre",
+        "{path} is not a SQLite database; give the file of one, or a name that is still free",
+    ),
+    "durable.no_place": (
+        "{place} n'existe pas ; vérifiez l'adresse",
+        "{place} does not exist; check the address",
+    ),
     # Journals and runs that are refused (DRF-1).
     "durable.bad_sequence": (
         "journal durable altéré au franchissement #{entry} : numéro {found} à cette place ; "

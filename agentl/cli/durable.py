@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -12,10 +12,6 @@ from agentl.cli import exits, failures, options, output, programs, watching
 from agentl.errors import AgentLError, DurableError
 from agentl.messages import render
 
-if TYPE_CHECKING:
-    from agentl.durable import FileStore
-
-Runs = Annotated[Path, typer.Argument(metavar="DIR", help=render("cli.help.runs"))]
 Output = Annotated[Path | None, typer.Option("-o", "--output", metavar="F", help=render("cli.help.output"))]
 ActionId = Annotated[str, typer.Argument(metavar="ACTION_ID", help=render("cli.help.action_id"))]
 Executed = Annotated[bool, typer.Option("--executed", help=render("cli.help.executed"))]
@@ -24,45 +20,45 @@ Value = Annotated[str | None, typer.Argument(metavar="JSON", help=render("cli.he
 By = Annotated[str | None, typer.Option("--by", metavar="WHO", help=render("cli.help.by"))]
 
 
-def existing_store(directory: Path) -> FileStore:
-    """The store of a run that exists.
+def no_place(place: str) -> AgentLError:
+    """The error of a place that is not there (`OPS-1`)."""
+    from agentl.durable.address import DIRECTORY, parse_address
 
-    Raises:
-        DurableError: there is no journal in ``directory`` (`DCL-3`).
-    """
-    from agentl.durable import FileStore
-
-    if not (directory / "wal.jsonl").is_file():
-        raise DurableError(code="durable.none", directory=str(directory))
-    return FileStore(directory)
+    address = parse_address(place)
+    if address.kind == DIRECTORY:
+        try:
+            list(Path(address.place).iterdir())
+        except OSError as error:
+            return programs.unreadable(Path(address.place), error)
+    return DurableError(code="durable.no_place", place=str(address))
 
 
 def list_runs(
-    directory: Runs, key: options.Key = None, as_json: options.AsJson = False, _lang: options.Lang = None
+    place: options.Place, key: options.Key = None, as_json: options.AsJson = False, _lang: options.Lang = None
 ) -> int:
-    """Every run directly below a directory (`DCL-6`)."""
-    from agentl.durable import FileStore, survey
+    """Every run of a place (`DCL-6`, `OPS-1`)."""
+    from agentl.durable import survey
+    from agentl.durable.address import collection_at, parse_address, store_at
 
-    try:
-        found = sorted(path for path in directory.iterdir() if (path / "wal.jsonl").is_file())
-    except OSError as error:
-        raise programs.unreadable(directory, error) from error
+    collection = collection_at(parse_address(place))
+    if not collection.exists():
+        raise no_place(place)
     rows: list[dict[str, Any]] = []
     refused: dict[str, str] = {}
-    for path in found:
-        row: dict[str, Any] = {"directory": str(path)}
+    for note in collection.notes():
+        row: dict[str, Any] = {"directory": note.address, "run_id": note.run_id}
         try:
-            one = survey(FileStore(path), key=key)
-            row.update(run_id=one.run_id, status=one.status, last_tick=one.last_tick)
+            one = survey(store_at(note.address), key=key)
+            row.update(status=one.status, last_tick=one.last_tick)
         except AgentLError as error:
-            refused[str(path)] = str(error)
+            refused[note.address] = str(error)
             row["error"] = {"code": error.code, "message": str(error)}
         rows.append(row)
     if as_json:
-        output.out_json({"directory": directory, "runs": rows})
+        output.out_json({"directory": place, "runs": rows})
         return exits.DONE
     if not rows:
-        output.out(render("durable.no_runs", {"directory": str(directory)}))
+        output.out(render("durable.no_runs", {"directory": collection.name}))
     for row in rows:
         if row["directory"] in refused:
             output.out(f"✗ {row['directory']} : {refused[row['directory']]}")
@@ -72,15 +68,16 @@ def list_runs(
 
 
 def status(
-    directory: options.Directory,
+    place: options.Place,
     key: options.Key = None,
     as_json: options.AsJson = False,
     _lang: options.Lang = None,
 ) -> int:
     """The state of a run, without resuming it (`DCL-3`)."""
     from agentl.durable import survey
+    from agentl.durable.address import existing_run
 
-    found = survey(existing_store(directory), key=key)
+    found = survey(existing_run(place), key=key)
     if as_json:
         output.out_json(_status_data(found))
         return exits.DONE
@@ -104,7 +101,7 @@ def status(
 
 
 def export(
-    directory: options.Directory,
+    place: options.Place,
     target: Output = None,
     key: options.Key = None,
     as_json: options.AsJson = False,
@@ -112,12 +109,17 @@ def export(
 ) -> int:
     """A completed run as a replay journal (`DCL-4`)."""
     from agentl.durable import export_journal
+    from agentl.durable.address import existing_run, parse_address
+    from agentl.durable.collections.names import directory_name
 
-    file = target or directory / "journal.json"
-    journal = export_journal(existing_store(directory), key=key)
+    address = parse_address(place)
+    journal = export_journal(existing_run(address), key=key)
     if journal is None:
-        unfinished = DurableError(code="durable.not_completed", directory=str(directory))
+        unfinished = DurableError(code="durable.not_completed", directory=str(address))
         return failures.report(unfinished, as_json=as_json, ending=exits.FAILED)
+    if target is None and address.run_id is not None:
+        target = Path(f"{directory_name(address.run_id)}.json")
+    file = target or Path(address.place) / "journal.json"
     try:
         journal.save(file)
     except OSError as error:
@@ -132,15 +134,16 @@ def export(
 
 
 def validate(
-    directory: options.Directory,
+    place: options.Place,
     key: options.Key = None,
     as_json: options.AsJson = False,
     _lang: options.Lang = None,
 ) -> int:
     """Whether a run followed the protocol of the kernel, as far as its journal tells (`R100`)."""
+    from agentl.durable.address import existing_run
     from agentl.durable.validate import validate as follow
 
-    found = follow(existing_store(directory), key=key)
+    found = follow(existing_run(place), key=key)
     if as_json:
         output.out_json(found)
     else:
@@ -150,7 +153,7 @@ def validate(
 
 
 def settle(
-    directory: options.Directory,
+    place: options.Place,
     action_id: ActionId,
     value: Value = None,
     executed: Executed = False,
@@ -162,11 +165,12 @@ def settle(
 ) -> int:
     """An operator's verdict on a pending or doubtful action (`DCL-5`)."""
     from agentl.durable import settle as settle_action
+    from agentl.durable.address import existing_run
 
     if executed == not_executed or (not_executed and value is not None):
         raise AgentLError(code="cli.verdict_choice")
     said = _value(value) if executed else None
-    store = existing_store(directory)
+    store = existing_run(place)
     settled = settle_action(store, action_id, executed=executed, value=said, by=by, key=key)
     verdict = render("durable.verdict_executed" if executed else "durable.verdict_not_executed")
     if as_json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from agentl.errors import AgentLError, ReplayDivergence
 from agentl.messages import render
 
 if TYPE_CHECKING:
+    from agentl.durable.address import Address
     from agentl.language.nodes import Program
 
 
@@ -18,19 +20,34 @@ if TYPE_CHECKING:
 class Asked:
     """What the command line says about a durable run."""
 
-    directory: Path
+    address: Address
     run_id: str | None
     key: str | None
     ticks: int | None
     trace_all: bool
     as_json: bool
 
+    def store(self) -> Any:
+        """The store of the run; a new run of a database gets an id (`OPS-1`).
+
+        Raises:
+            DurableError: the address is refused, or no such place can be used.
+        """
+        from agentl.durable.address import DIRECTORY, collection_at, store_at
+
+        address = self.address.of(self.run_id)
+        if address.kind != DIRECTORY:
+            collection_at(address).exists()
+            if address.run_id is None:
+                address = address.of(secrets.token_hex(6))
+        return store_at(address)
+
 
 class Announcer:
     """Says on stderr what a durable run finds and settles, as soon as it does (`DCL-1`)."""
 
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory
+    def __init__(self, store: Any) -> None:
+        self.store = store
         self.taken: list[dict[str, Any]] = []
 
     def opened(self, run: Any) -> None:
@@ -38,8 +55,7 @@ class Announcer:
         if run.already_completed:
             return
         if not run.resumed:
-            file = self.directory / "wal.jsonl"
-            output.note(render("durable.started", {"run_id": run.run_id, "file": str(file)}))
+            output.note(render("durable.started", {"run_id": run.run_id, "file": self.store.name}))
             return
         entries = len(run.journal.entries)
         output.note(render("durable.resumed", {"run_id": run.run_id, "entries": entries}))
@@ -65,15 +81,16 @@ def drive(
 ) -> int:
     """Start or resume the run, and end as it ends."""
     from agentl.cli.run import conclude
-    from agentl.durable import DurableRun, FileStore
+    from agentl.durable import DurableRun
 
-    announcer = Announcer(asked.directory)
+    store = asked.store()
+    announcer = Announcer(store)
     watch.attach_host(host)
     run = DurableRun(
         program,
         host,
         llm,
-        store=FileStore(asked.directory),
+        store=store,
         run_id=asked.run_id,
         echo=watch.echo,
         echo_all=asked.trace_all,

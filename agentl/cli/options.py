@@ -30,7 +30,7 @@ Lang = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help=render("cli.help.json"))]
 ProgramFile = Annotated[Path, typer.Argument(metavar="FILE", help=render("cli.help.program"))]
-Directory = Annotated[Path, typer.Argument(metavar="DIR", help=render("cli.help.directory"))]
+Place = Annotated[str, typer.Argument(metavar="ADDRESS", help=render("cli.help.place"))]
 Key = Annotated[str | None, typer.Option("--key", metavar="K", help=render("cli.help.key"))]
 Ticks = Annotated[int | None, typer.Option("--ticks", metavar="N", help=render("cli.help.ticks"))]
 Quiet = Annotated[bool, typer.Option("--quiet", help=render("cli.help.quiet"))]

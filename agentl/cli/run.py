@@ -13,12 +13,13 @@ from agentl.errors import AgentLError
 from agentl.messages import render
 
 if TYPE_CHECKING:
+    from agentl.durable.address import Address
     from agentl.language.nodes import Agent, Program
 
 Record = Annotated[Path | None, typer.Option("--record", metavar="F", help=render("cli.help.record"))]
 SignKey = Annotated[str | None, typer.Option("--sign-key", metavar="K", help=render("cli.help.sign_key"))]
 Durable = Annotated[
-    Path | None, typer.Option("--durable", metavar="DIR", help=render("cli.help.durable_dir"))
+    str | None, typer.Option("--durable", metavar="ADDRESS", help=render("cli.help.durable_dir"))
 ]
 RunId = Annotated[str | None, typer.Option("--run-id", metavar="ID", help=render("cli.help.run_id"))]
 TraceAll = Annotated[bool, typer.Option("--trace-all", help=render("cli.help.trace_all"))]
@@ -43,6 +44,7 @@ def run(
         raise AgentLError(code="cli.durable_record")
     _only_with("--durable DIR", durable, {"--run-id": run_id, "--key": key, "--trace-all": trace_all})
     _only_with("--record F", record, {"--sign-key": sign_key})
+    address = None if durable is None else _address(durable, run_id)
 
     text = programs.read_text(file)
     program = programs.program_of(text, file)
@@ -53,7 +55,8 @@ def run(
     provided = hosts.load_host(file, program)
     if _folder() != here:
         # The host went elsewhere; what the command line names stands where the command was given.
-        durable, record, events = (here and path and here / path for path in (durable, record, events))
+        record, events = (here and path and here / path for path in (record, events))
+        address = address.below(here) if here and address else address
     for code, said in hosts.missing_from(provided, agent):
         output.note("⚠ " + render(code, said))
     host = hosts.host_for(provided.host, agent)
@@ -61,8 +64,8 @@ def run(
     with ExitStack() as opened:
         watch = watching.Watch(agent.name, quiet=quiet or as_json)
         watch.open_events(events, opened)
-        if durable is not None:
-            asked = durable_run.Asked(durable, run_id, key, ticks, trace_all, as_json)
+        if address is not None:
+            asked = durable_run.Asked(address, run_id, key, ticks, trace_all, as_json)
             return durable_run.drive(program, host, llm, (file, text), asked, watch)
         if record is not None:
             from agentl.cli import recording
@@ -74,6 +77,15 @@ def run(
         with watch.progress():
             runtime.run(ticks)
         return conclude(runtime, watch, as_json)
+
+
+def _address(text: str, run_id: str | None) -> Address:
+    """The address of ``--durable``, refused before anything is read (`OPS-1`)."""
+    from agentl.durable.address import parse_address
+
+    address = parse_address(text)
+    address.of(run_id)
+    return address
 
 
 def make_runtime(program: Program, agent: Agent, host: Any, llm: Any) -> Any:

@@ -78,16 +78,7 @@ class FileStore:
                 return Division([], 0, 0, False)
 
     def _read_json(self, name: str) -> dict[str, Any] | None:
-        with failing_as("read"):
-            try:
-                content = (self.directory / name).read_bytes()
-            except FileNotFoundError:
-                return None
-        try:
-            data = json.loads(content)
-        except (ValueError, RecursionError):
-            return None
-        return data if isinstance(data, dict) else None
+        return read_json(self.directory / name)
 
     def exists(self) -> bool:
         """Whether there is a journal file."""
@@ -105,10 +96,7 @@ class FileStore:
             os.close(descriptor)
 
     def _note(self) -> Lease:
-        note = self._read_json("lease.json") or {}
-        epoch = note.get("epoch")
-        holder, since = str(note.get("holder", "?")), str(note.get("since", "?"))
-        return Lease(epoch if isinstance(epoch, int) else 0, holder, since)
+        return read_lease_note(self.directory)
 
     # --- driving -----------------------------------------------------------------------
 
@@ -353,3 +341,29 @@ class FileStore:
         """Release the lease if it is still held."""
         if self._descriptor >= 0:
             self.release(self._epoch)
+
+
+def read_json(file: Path) -> dict[str, Any] | None:
+    """The JSON object in a file; ``None`` when there is no file, or something else in it.
+
+    Raises:
+        StoreFailure: the file cannot be read.
+    """
+    with failing_as("read"):
+        try:
+            content = file.read_bytes()
+        except FileNotFoundError:
+            return None
+    try:
+        data = json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+    return data if isinstance(data, dict) else None
+
+
+def read_lease_note(directory: Path) -> Lease:
+    """What ``lease.json`` says of the driver; it is a note for people and decides nothing (`STO-6`)."""
+    note = read_json(directory / "lease.json") or {}
+    epoch = note.get("epoch")
+    holder, since = str(note.get("holder", "?")), str(note.get("since", "?"))
+    return Lease(epoch if isinstance(epoch, int) else 0, holder, since)

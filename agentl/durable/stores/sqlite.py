@@ -21,39 +21,29 @@ from agentl.durable.lease import (
     may_append,
     next_epoch,
     shown,
-    standing,
     unsure,
 )
 from agentl.durable.stores.base import Meta, failing_as, failure, utc_now
 from agentl.durable.stores.forks import watch
 from agentl.durable.stores.process import liveness_of
+from agentl.durable.stores.sqlite_file import (
+    connected,
+    failing,
+    has_tables,
+    json_object,
+    open_file,
+    reading,
+    standing_of,
+    transaction,
+)
 from agentl.errors import LeaseHeld, LeaseLost, StoreFailure
 
-_TABLES: Final = """
-CREATE TABLE IF NOT EXISTS runs (run_id TEXT PRIMARY KEY, meta TEXT) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS entries (
-    run_id TEXT NOT NULL, seq INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (run_id, seq)
-);
-CREATE TABLE IF NOT EXISTS leases (
-    run_id TEXT NOT NULL, epoch INTEGER NOT NULL, holder TEXT NOT NULL, since TEXT NOT NULL, expires REAL,
-    PRIMARY KEY (run_id, epoch)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS refusals (run_id TEXT PRIMARY KEY, refusal TEXT NOT NULL) WITHOUT ROWID;
-"""
 _LATEST: Final = (
     "SELECT epoch, holder, since, expires FROM leases WHERE run_id = ? ORDER BY epoch DESC LIMIT 1"
 )
 _INSERT: Final = "INSERT INTO entries VALUES (?, ?, ?)"
 _LEASES: Final = "SELECT epoch, holder, expires FROM leases WHERE run_id = ? ORDER BY epoch"
 _RELEASE: Final = "UPDATE leases SET expires = NULL WHERE run_id = ? AND epoch = ?"
-_COUNT: Final = (
-    "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' "
-    "AND name IN ('runs', 'entries', 'leases', 'refusals')"
-)
-BUSY_SECONDS: Final = 10.0
-# A commit writes every page that it touched, whole. Entries are short: in small pages, in a table that only
-# grows at its end, beside an index of small keys, a commit touches the fewest bytes.
-PAGE: Final = 2048
 # A connection must be neither used nor closed in a forked child; the child keeps it to its end.
 _abandoned: Final[list[sqlite3.Connection]] = []
 
@@ -96,8 +86,8 @@ class SQLiteStore:
         """
         if not Path(path).is_file():
             return []
-        with _failing("read"), _reading(Path(path)) as connection:
-            if not _has_tables(connection):
+        with failing("read"), reading(Path(path)) as connection:
+            if not has_tables(connection):
                 return []
             rows = connection.execute(
                 "SELECT run_id FROM runs UNION SELECT DISTINCT run_id FROM entries ORDER BY run_id"
@@ -112,7 +102,7 @@ class SQLiteStore:
         Raises:
             StoreFailure: the file cannot be read.
         """
-        with _failing("read"), self._reader() as connection:
+        with failing("read"), self._reader() as connection:
             if connection is None:
                 return None, []
             row = connection.execute("SELECT meta FROM runs WHERE run_id = ?", (self.run_id,)).fetchone()
@@ -122,15 +112,19 @@ class SQLiteStore:
                     "SELECT body FROM entries WHERE run_id = ? ORDER BY seq", (self.run_id,)
                 )
             ]
-        return _json(row[0]) if row else None, lines
+        return json_object(row[0]) if row else None, lines
 
     def exists(self) -> bool:
         """Whether the file holds entries of this run."""
-        return bool(self.load()[1])
+        with failing("read"), self._reader() as connection:
+            if connection is None:
+                return False
+            found = connection.execute("SELECT 1 FROM entries WHERE run_id = ? LIMIT 1", (self.run_id,))
+            return found.fetchone() is not None
 
     def held(self) -> Lease | None:
         """The lease that is in force now, or ``None``."""
-        with _failing("read"), self._reader() as connection:
+        with failing("read"), self._reader() as connection:
             row = connection.execute(_LATEST, (self.run_id,)).fetchone() if connection is not None else None
         if row is None or self._standing(row)[0] is not Standing.HELD:
             return None
@@ -144,13 +138,11 @@ class SQLiteStore:
         if not self.path.is_file():
             yield None
             return
-        with _reading(self.path) as connection:
-            yield connection if _has_tables(connection) else None
+        with reading(self.path) as connection:
+            yield connection if has_tables(connection) else None
 
     def _standing(self, row: Sequence[Any]) -> tuple[Standing, Liveness]:
-        released = row[3] is None
-        alive, itself = liveness_of(row[1])
-        return standing(released, alive, not released and self._clock() >= row[3], itself), alive
+        return standing_of(row, self._clock())
 
     # --- driving -----------------------------------------------------------------------
 
@@ -163,8 +155,8 @@ class SQLiteStore:
         """
         with failing_as("open"):
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with _failing("open"):
-            connection = self._open()
+        with failing("open"):
+            connection = open_file(self.path)
             try:
                 lease = self._take(connection, holder)
             except BaseException:
@@ -176,24 +168,8 @@ class SQLiteStore:
         self._watch()
         return lease
 
-    def _open(self) -> sqlite3.Connection:
-        if not self.path.exists():
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-        connection = sqlite3.connect(
-            self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
-        )
-        try:
-            connection.execute(f"PRAGMA page_size={PAGE}")
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=FULL")
-            connection.executescript(_TABLES)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
     def _take(self, connection: sqlite3.Connection, holder: str) -> Lease:
-        with _transaction(connection):
+        with transaction(connection):
             row = connection.execute(_LATEST, (self.run_id,)).fetchone()
             latest = 0
             if row is not None:
@@ -235,7 +211,7 @@ class SQLiteStore:
             return
         waiting, self._waiting = self._waiting, []
         try:
-            with _transaction(connection):
+            with transaction(connection):
                 self._fence(connection, epoch)
                 if len(waiting) == 1:
                     connection.execute(_INSERT, waiting[0])
@@ -277,7 +253,7 @@ class SQLiteStore:
 
     def renew(self) -> None:
         """Put the end of the lease off, from a connection of its own (`STO-6`); the watch calls it."""
-        with _failing("renew"), _connected(self.path) as connection, _transaction(connection):
+        with failing("renew"), connected(self.path) as connection, transaction(connection):
             self._renew(connection, self._clock())
 
     def _watch(self) -> None:
@@ -305,7 +281,7 @@ class SQLiteStore:
         try:
             if not sync:
                 connection.execute("PRAGMA synchronous=NORMAL")
-            with _transaction(connection):
+            with transaction(connection):
                 self._fence(connection, self._epoch)
                 connection.execute(
                     "INSERT INTO runs VALUES (?, ?) ON CONFLICT (run_id) DO UPDATE SET meta = excluded.meta",
@@ -318,17 +294,17 @@ class SQLiteStore:
 
     def refusal(self) -> Mapping[str, Any] | None:
         """The row of ``refusals``."""
-        with _failing("read"), self._reader() as connection:
+        with failing("read"), self._reader() as connection:
             if connection is None:
                 return None
             row = connection.execute(
                 "SELECT refusal FROM refusals WHERE run_id = ?", (self.run_id,)
             ).fetchone()
-        return _json(row[0]) if row else None
+        return json_object(row[0]) if row else None
 
     def write_refusal(self, refusal: Mapping[str, Any] | None) -> None:
         """Replace or remove the row of ``refusals``."""
-        with _failing("write"):
+        with failing("write"):
             connection = self._check(self._epoch)
             if refusal is None:
                 connection.execute("DELETE FROM refusals WHERE run_id = ?", (self.run_id,))
@@ -352,7 +328,7 @@ class SQLiteStore:
             return
         try:
             if self._broken is None:
-                with _transaction(connection):
+                with transaction(connection):
                     if self._waiting:
                         self._fence(connection, epoch)
                         connection.executemany("INSERT INTO entries VALUES (?, ?, ?)", self._waiting)
@@ -385,60 +361,3 @@ class SQLiteStore:
         """Release the lease if it is still held."""
         if self._connection is not None:
             self.release(self._epoch)
-
-
-@contextmanager
-def _failing(operation: str) -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise failure(operation, error) from error
-
-
-class _transaction:  # noqa: N801 - reads as a word in a with statement
-    """A block that is committed as a whole or not at all."""
-
-    __slots__ = ("_connection",)
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    def __enter__(self) -> None:
-        self._connection.execute("BEGIN IMMEDIATE")
-
-    def __exit__(self, kind: type[BaseException] | None, *_raised: object) -> None:
-        connection = self._connection
-        try:
-            if kind is None:
-                connection.execute("COMMIT")
-        finally:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-
-
-@contextmanager
-def _connected(path: Path) -> Iterator[sqlite3.Connection]:
-    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
-    try:
-        yield connection
-    finally:
-        connection.close()
-
-
-@contextmanager
-def _reading(path: Path) -> Iterator[sqlite3.Connection]:
-    with _connected(path) as connection:
-        connection.execute("PRAGMA query_only=ON")
-        yield connection
-
-
-def _has_tables(connection: sqlite3.Connection) -> bool:
-    return bool(connection.execute(_COUNT).fetchone()[0] == 4)
-
-
-def _json(text: Any) -> dict[str, Any] | None:
-    try:
-        data = json.loads(text)
-    except (TypeError, ValueError, RecursionError):
-        return None
-    return data if isinstance(data, dict) else None

@@ -1,0 +1,5 @@
+"""All durable runs of one place (`OPS-2`)."""
+
+from agentl.durable.collections.base import Collection, RunNote
+
+__all__ = ["Collection", "RunNote"]

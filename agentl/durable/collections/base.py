@@ -1,0 +1,111 @@
+"""What a collection of durable runs must offer, and what it notes of each without reading it (`OPS-2`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, runtime_checkable
+
+from agentl.durable.lease import Lease
+from agentl.durable.status import COMPLETED, INTERRUPTED, NEW, REFUSED, RUNNING
+from agentl.durable.stores.base import Meta, Store
+
+WAITING: Final = "waiting"
+
+
+@dataclass(frozen=True, slots=True)
+class RunNote:
+    """One run, from the notes beside its journal (`OPS-2`, `OPS-3`).
+
+    Attributes:
+        run_id: the id as it was given.
+        address: how a command line names this run.
+        meta: the notes for people (`DUR-10`), or ``None`` when there are none.
+        lease: who drives the run now, or ``None``.
+        entries: how many entries the journal has, as its end tells; ``None`` when that is not known. More
+            than ``meta`` counts: the notes are behind.
+        refusal: the last refusal of a resume that still counts (`DUR-13`).
+        waiting: the requests that wait for somebody.
+        mark: why nobody may drive the run here, or ``None``.
+    """
+
+    run_id: str
+    address: str
+    meta: Meta | None
+    lease: Lease | None
+    entries: int | None = None
+    refusal: Mapping[str, Any] | None = None
+    waiting: tuple[Any, ...] = ()
+    mark: Mapping[str, Any] | None = None
+
+    @property
+    def status(self) -> str:
+        """The status of `DUR-13` as the notes tell it, which may be behind the chain (`OPS-3`)."""
+        if self.mark is not None:
+            return str(self.mark.get("mark", "?"))
+        meta = self.meta or {}
+        if meta.get("close") and not self.behind:
+            return COMPLETED
+        if self.lease is not None:
+            return RUNNING
+        if self.refusal is not None:
+            return REFUSED
+        if self.waiting:
+            return WAITING
+        known = self.entries if self.entries is not None else meta.get("entries")
+        return NEW if type(known) is int and known <= 1 else INTERRUPTED
+
+    @property
+    def behind(self) -> int:
+        """How many entries of the journal the notes do not know; 0 when that is not known."""
+        noted = (self.meta or {}).get("entries")
+        if self.entries is None:
+            return 0
+        return max(self.entries - (noted if type(noted) is int else 0), 0)
+
+    @property
+    def last_tick(self) -> int:
+        """The last tick in the notes."""
+        tick = (self.meta or {}).get("last_tick")
+        return tick if type(tick) is int else 0
+
+    @property
+    def created(self) -> str | None:
+        """When the run began, as its journal says."""
+        opened = (self.meta or {}).get("open")
+        created = opened.get("created") if isinstance(opened, Mapping) else None
+        return created if isinstance(created, str) else None
+
+    @property
+    def in_doubt(self) -> tuple[str, ...]:
+        """The ids of the doubtful actions in the notes."""
+        found = (self.meta or {}).get("in_doubt")
+        return tuple(str(one) for one in found) if isinstance(found, list) else ()
+
+
+@runtime_checkable
+class Collection(Protocol):
+    """All runs of a place (`OPS-2`)."""
+
+    @property
+    def name(self) -> str:
+        """The address of the place, without a password."""
+
+    def exists(self) -> bool:
+        """Whether the place is there; a run that is begun there makes it.
+
+        Raises:
+            StoreFailure: what is there is no such place.
+        """
+
+    def ids(self) -> list[str]:
+        """The ids of all runs, sorted; those that only a tombstone remembers are left out."""
+
+    def store(self, run_id: str) -> Store:
+        """The store of one run, there or not yet."""
+
+    def address(self, run_id: str) -> str:
+        """How a command line names one run."""
+
+    def notes(self) -> Iterator[RunNote]:
+        """A note of every run, in the order of ids; no chain is read (`OPS-3`)."""

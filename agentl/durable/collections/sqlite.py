@@ -1,0 +1,111 @@
+"""All runs of one SQLite file (`OPS-2`)."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from agentl.durable.collections.base import RunNote
+from agentl.durable.lease import Lease, Standing
+from agentl.durable.stores.base import failure
+from agentl.durable.stores.sqlite import SQLiteStore
+from agentl.durable.stores.sqlite_file import has_tables, json_object, reading, standing_of
+from agentl.errors import DurableError
+
+# One row per run: its notes, the number of its last entry (a look at the end of an index), its last lease,
+# its refusal. A run that died before its first notes is known by its lease.
+_NOTES: Final = """
+WITH names(run_id) AS (SELECT run_id FROM runs UNION SELECT run_id FROM leases)
+SELECT n.run_id, r.meta,
+       (SELECT MAX(seq) + 1 FROM entries e WHERE e.run_id = n.run_id),
+       l.epoch, l.holder, l.since, l.expires, f.refusal
+FROM names n
+LEFT JOIN runs r ON r.run_id = n.run_id
+LEFT JOIN leases l ON l.run_id = n.run_id
+     AND l.epoch = (SELECT MAX(epoch) FROM leases m WHERE m.run_id = n.run_id)
+LEFT JOIN refusals f ON f.run_id = n.run_id
+ORDER BY n.run_id
+"""
+
+
+class SQLiteCollection:
+    """All runs of the SQLite file ``path`` (`OPS-2`).
+
+    Args:
+        clock: seconds since the epoch; only the end of leases by time depends on it.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, clock: Callable[[], float] = time.time) -> None:
+        self.path = Path(path)
+        self._clock = clock
+
+    @property
+    def name(self) -> str:
+        """The address of the file."""
+        return f"sqlite:{self.path}"
+
+    def exists(self) -> bool:
+        """Whether the file is there.
+
+        Raises:
+            DurableError: it is no database.
+        """
+        if not self.path.exists():
+            return False
+        self._look(has_tables)
+        return True
+
+    def _look(self, ask: Callable[[sqlite3.Connection], Any]) -> Any:
+        if not self.path.is_file():
+            if self.path.exists():
+                raise DurableError(code="durable.no_database", path=str(self.path))
+            return None
+        try:
+            with reading(self.path) as connection:
+                return ask(connection) if has_tables(connection) else None
+        except sqlite3.Error as error:
+            if "not a database" in str(error):
+                raise DurableError(code="durable.no_database", path=str(self.path)) from error
+            raise failure("read", error) from error
+
+    def ids(self) -> list[str]:
+        """The ids of all runs, sorted."""
+        return SQLiteStore.runs(self.path)
+
+    def store(self, run_id: str) -> SQLiteStore:
+        """The store of one run."""
+        return SQLiteStore(self.path, run_id, clock=self._clock)
+
+    def address(self, run_id: str) -> str:
+        """File and run."""
+        return f"{self.name}#{run_id}"
+
+    def notes(self) -> Iterator[RunNote]:
+        """A note of every run, in the order of ids (`OPS-3`).
+
+        Raises:
+            DurableError: the file is no database.
+            StoreFailure: it cannot be read.
+        """
+        for row in self._look(lambda connection: connection.execute(_NOTES).fetchall()) or ():
+            if row[1] is not None or row[2]:
+                yield self._note(row)
+
+    def _note(self, row: tuple[Any, ...]) -> RunNote:
+        run_id, meta, entries, epoch, holder, since, expires, refusal = row
+        lease = None
+        if epoch is not None and expires is not None:
+            standing = standing_of((epoch, holder, since, expires), self._clock())[0]
+            lease = Lease(epoch, holder, since) if standing is Standing.HELD else None
+        return RunNote(
+            run_id=str(run_id),
+            address=self.address(str(run_id)),
+            meta=json_object(meta),
+            lease=lease,
+            entries=entries or 0,
+            refusal=json_object(refusal),
+        )
