@@ -259,6 +259,14 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "Give the report as JSON on stdout.",
     ),
     "cli.help.program": ("Le programme .agent.", "The .agent program."),
+    "cli.help.list_check": (
+        "Relire tous les journaux, ou aucun (sinon : s'ils sont courts).",
+        "Read every journal, or none (else: when they are short).",
+    ),
+    "cli.help.list_state": (
+        "Seulement dans cet état (répétable, ou séparés par des virgules).",
+        "Only in this state (may be repeated, or divided by commas).",
+    ),
     "cli.help.place": (
         "Où : un répertoire, sqlite:FICHIER[#ID] ou postgres://SERVEUR/BASE[#ID].",
         "Where: a directory, sqlite:FILE[#RUN] or postgres://SERVER/DATABASE[#RUN].",

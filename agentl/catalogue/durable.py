@@ -87,10 +87,34 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "the run in {directory} is not completed: resume it before exporting it",
     ),
     "durable.settled": ("{target} ({action_id}) : {verdict}", "{target} ({action_id}): {verdict}"),
+    # The columns of a list, divided by tabs (DCL-6, OPS-4).
     "durable.run": (
-        "{directory} : {run_id}, {status}, tick {last_tick}",
-        "{directory}: {run_id}, {status}, tick {last_tick}",
+        "{directory}\t{run_id}\t{status}\ttick {last_tick}\t{age}\t{idle}\t{doubts}\t{waits}",
+        "{directory}\t{run_id}\t{status}\ttick {last_tick}\t{age}\t{idle}\t{doubts}\t{waits}",
     ),
+    "durable.list_address": ("ADRESSE", "ADDRESS"),
+    "durable.list_run": ("EXÉCUTION", "RUN"),
+    "durable.list_state": ("ÉTAT", "STATE"),
+    "durable.list_tick": ("TICK", "TICK"),
+    "durable.list_age": ("ÂGE", "AGE"),
+    "durable.list_idle": ("DEPUIS", "SINCE"),
+    "durable.list_doubts": ("DOUTES", "DOUBTS"),
+    "durable.list_waits": ("ATTEND", "WAITS FOR"),
+    "durable.list_kind_approval": ("accord", "approval"),
+    "durable.list_kind_question": ("réponse", "answer"),
+    "durable.list_kind_timer": ("heure", "time"),
+    "durable.list_pending": ("{count} à trancher", "{count} to settle"),
+    "durable.list_total": ("{counts} ; {basis}", "{counts}; {basis}"),
+    "durable.list_basis_chain": ("d'après les journaux, relus", "from the journals, which were read"),
+    "durable.list_basis_notes": (
+        "d'après les notes, les baux et les demandes ; tous les journaux n'ont pas été relus "
+        "(--check les relit)",
+        "from notes, leases and requests; not every journal was read (--check reads them)",
+    ),
+    "durable.age_days": ("{count} j", "{count} d"),
+    "durable.age_hours": ("{count} h", "{count} h"),
+    "durable.age_minutes": ("{count} min", "{count} min"),
+    "durable.age_seconds": ("{count} s", "{count} s"),
     "durable.no_runs": ("aucune exécution durable sous {directory}", "no durable run below {directory}"),
     # Addresses of places (OPS-1).
     "durable.address_empty": (

@@ -48,7 +48,7 @@ def _early_language(words: list[str]) -> None:
 
 def build() -> typer.Typer:
     """All the commands. They import what they run with only when they run."""
-    from agentl.cli import check, durable, options, replay, run
+    from agentl.cli import check, durable, durable_list, options, replay, run
 
     application = typer.Typer(
         name="agentl",
@@ -77,7 +77,7 @@ def build() -> typer.Typer:
         cls=usage.Group, help=render("cli.help.durable"), no_args_is_help=True, rich_markup_mode=None
     )
     verbs: tuple[tuple[str, Callable[..., int]], ...] = (
-        ("list", durable.list_runs),
+        ("list", durable_list.list_runs),
         ("status", durable.status),
         ("export", durable.export),
         ("settle", durable.settle),

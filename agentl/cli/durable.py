@@ -1,4 +1,4 @@
-"""``agentl durable``: durable runs seen, exported and settled (`DCL-3` to `DCL-6`)."""
+"""``agentl durable``: durable runs seen, exported and settled (`DCL-3` to `DCL-5`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from agentl.cli import exits, failures, options, output, programs, watching
+from agentl.cli import exits, failures, options, output, watching
 from agentl.errors import AgentLError, DurableError
 from agentl.messages import render
 
@@ -18,53 +18,6 @@ Executed = Annotated[bool, typer.Option("--executed", help=render("cli.help.exec
 NotExecuted = Annotated[bool, typer.Option("--not-executed", help=render("cli.help.not_executed"))]
 Value = Annotated[str | None, typer.Argument(metavar="JSON", help=render("cli.help.executed"))]
 By = Annotated[str | None, typer.Option("--by", metavar="WHO", help=render("cli.help.by"))]
-
-
-def no_place(place: str) -> AgentLError:
-    """The error of a place that is not there (`OPS-1`)."""
-    from agentl.durable.address import DIRECTORY, parse_address
-
-    address = parse_address(place)
-    if address.kind == DIRECTORY:
-        try:
-            list(Path(address.place).iterdir())
-        except OSError as error:
-            return programs.unreadable(Path(address.place), error)
-    return DurableError(code="durable.no_place", place=str(address))
-
-
-def list_runs(
-    place: options.Place, key: options.Key = None, as_json: options.AsJson = False, _lang: options.Lang = None
-) -> int:
-    """Every run of a place (`DCL-6`, `OPS-1`)."""
-    from agentl.durable import survey
-    from agentl.durable.address import collection_at, parse_address, store_at
-
-    collection = collection_at(parse_address(place))
-    if not collection.exists():
-        raise no_place(place)
-    rows: list[dict[str, Any]] = []
-    refused: dict[str, str] = {}
-    for note in collection.notes():
-        row: dict[str, Any] = {"directory": note.address, "run_id": note.run_id}
-        try:
-            one = survey(store_at(note.address), key=key)
-            row.update(status=one.status, last_tick=one.last_tick)
-        except AgentLError as error:
-            refused[note.address] = str(error)
-            row["error"] = {"code": error.code, "message": str(error)}
-        rows.append(row)
-    if as_json:
-        output.out_json({"directory": place, "runs": rows})
-        return exits.DONE
-    if not rows:
-        output.out(render("durable.no_runs", {"directory": collection.name}))
-    for row in rows:
-        if row["directory"] in refused:
-            output.out(f"✗ {row['directory']} : {refused[row['directory']]}")
-        else:
-            output.out(render("durable.run", row))
-    return exits.DONE
 
 
 def status(

@@ -1,18 +1,53 @@
-"""Durable runs: killed at any instant, resumed by the same call, no effect doubled (`API-9`)."""
+"""Durable runs: killed at any instant, resumed by the same call, no effect doubled (`API-9`).
 
-from agentl.durable.boundary import DurableHost, DurableLLM
-from agentl.durable.digests import state_digest
-from agentl.durable.lease import Lease
-from agentl.durable.program import program_digest
-from agentl.durable.recovery import DurableJournal, resolutions_of
-from agentl.durable.run import DurableRun
-from agentl.durable.settle import settle
-from agentl.durable.status import Survey, export_journal, survey
-from agentl.durable.stores import FileStore, MemoryStore, SQLiteStore, Store
-from agentl.errors import DurableError, LeaseHeld, LeaseLost, StoreFailure
-from agentl.journal.entry import ANNOTATIONS
-from agentl.journal.journal import DURABLE_FORMAT
-from agentl.kernel.port import NOT_EXECUTED
+Each name is imported when it is first used: looking at runs must not cost what driving one does.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+_HOME: Final[dict[str, str]] = {
+    "DurableHost": "agentl.durable.boundary",
+    "DurableLLM": "agentl.durable.boundary",
+    "state_digest": "agentl.durable.digests",
+    "Lease": "agentl.durable.lease",
+    "program_digest": "agentl.durable.program",
+    "DurableJournal": "agentl.durable.recovery",
+    "resolutions_of": "agentl.durable.recovery",
+    "DurableRun": "agentl.durable.run",
+    "settle": "agentl.durable.settling",
+    "Survey": "agentl.durable.status",
+    "export_journal": "agentl.durable.status",
+    "survey": "agentl.durable.status",
+    "FileStore": "agentl.durable.stores",
+    "MemoryStore": "agentl.durable.stores",
+    "SQLiteStore": "agentl.durable.stores",
+    "Store": "agentl.durable.stores",
+    "DurableError": "agentl.errors",
+    "LeaseHeld": "agentl.errors",
+    "LeaseLost": "agentl.errors",
+    "StoreFailure": "agentl.errors",
+    "ANNOTATIONS": "agentl.journal.entry",
+    "DURABLE_FORMAT": "agentl.journal.journal",
+    "NOT_EXECUTED": "agentl.kernel.port",
+}
+
+if TYPE_CHECKING:
+    from agentl.durable.boundary import DurableHost, DurableLLM
+    from agentl.durable.digests import state_digest
+    from agentl.durable.lease import Lease
+    from agentl.durable.program import program_digest
+    from agentl.durable.recovery import DurableJournal, resolutions_of
+    from agentl.durable.run import DurableRun
+    from agentl.durable.settling import settle
+    from agentl.durable.status import Survey, export_journal, survey
+    from agentl.durable.stores import FileStore, MemoryStore, SQLiteStore, Store
+    from agentl.errors import DurableError, LeaseHeld, LeaseLost, StoreFailure
+    from agentl.journal.entry import ANNOTATIONS
+    from agentl.journal.journal import DURABLE_FORMAT
+    from agentl.kernel.port import NOT_EXECUTED
 
 __all__ = [
     "ANNOTATIONS",
@@ -39,3 +74,16 @@ __all__ = [
     "state_digest",
     "survey",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module 'agentl.durable' has no attribute {name!r}")
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

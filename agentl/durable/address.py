@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from agentl.durable.program import check_run_id
+from agentl.durable.run_ids import check_run_id
 from agentl.errors import DurableError
 
 if TYPE_CHECKING:

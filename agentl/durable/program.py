@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
-from agentl.errors import DurableError
 from agentl.kernel.names import walk
 from agentl.language.digest import tree_digest
 from agentl.language.nodes import Agent, DelegateStmt, Program
 from agentl.messages import render
 
-LONGEST_RUN_ID: Final = 200
 Promises = dict[str, dict[str, list[str]]]
 
 
@@ -26,23 +23,6 @@ def agents_of(agents: Program | Agent | Sequence[Agent]) -> tuple[Agent, ...]:
 def program_digest(agents: Program | Agent | Sequence[Agent]) -> str:
     """The identity of a program: comments, layout and positions change nothing (`AST-7`)."""
     return tree_digest(Program(agents_of(agents)))
-
-
-def check_run_id(run_id: Any) -> str:
-    """A run id that every store and every message can carry; two different ids are two runs.
-
-    Raises:
-        DurableError: it is empty, too long, or holds characters that cannot be shown.
-    """
-    if type(run_id) is not str or not run_id or run_id != run_id.strip() or len(run_id) > LONGEST_RUN_ID:
-        raise DurableError(code="durable.run_id", run_id=_shown(run_id), longest=LONGEST_RUN_ID)
-    if any(unicodedata.category(sign)[0] == "C" for sign in run_id):
-        raise DurableError(code="durable.run_id", run_id=_shown(run_id), longest=LONGEST_RUN_ID)
-    return run_id
-
-
-def _shown(run_id: Any) -> str:
-    return ascii(run_id)[:60]
 
 
 def promises_of(agents: Sequence[Agent], hosts: Sequence[Any]) -> Promises:

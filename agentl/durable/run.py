@@ -15,15 +15,16 @@ from agentl.durable.echo import Curtain
 from agentl.durable.program import (
     PromiseChange,
     agents_of,
-    check_run_id,
     pending_changes,
     program_digest,
     promise_changes,
     promises_of,
 )
 from agentl.durable.recovery import DurableJournal
+from agentl.durable.run_ids import check_run_id
 from agentl.durable.served import refusal_of
-from agentl.durable.status import COMPLETED, meta_of, status_of
+from agentl.durable.states import COMPLETED
+from agentl.durable.status import meta_of, status_of
 from agentl.durable.stores.base import Store, utc_now
 from agentl.errors import DurableError, ReplayDivergence, RuntimeAgentError, StoreFailure
 from agentl.host import Host

@@ -8,17 +8,13 @@ from typing import Any, Final
 
 from agentl.durable.lease import Lease
 from agentl.durable.recovery import DurableJournal, resolutions_of
-from agentl.durable.stores.base import Meta, Store
+from agentl.durable.states import COMPLETED, INTERRUPTED, NEW, REFUSED, RUNNING
+from agentl.durable.stores.base import Meta, Store, utc_now
 from agentl.journal.index import Index
 from agentl.messages import render
 from agentl.replay.export import exported
 from agentl.replay.journal import Journal
 
-COMPLETED: Final = "completed"
-RUNNING: Final = "running"
-REFUSED: Final = "refused"
-NEW: Final = "new"
-INTERRUPTED: Final = "interrupted"
 # Entries that say who drives, not that something was executed.
 _PRELIMINARY: Final = ("open", "resume")
 
@@ -46,6 +42,7 @@ def meta_of(journal: DurableJournal, *, held: bool) -> Meta:
         "last_tick": index.last_tick,
         "in_doubt": [found["action_id"] for found in journal.in_doubt()],
         "waiting_for": [found["action_id"] for found in journal.pending()],
+        "written": utc_now(),
         "open": dict(index.open_args or {}),
         "close": None if index.close_args is None else dict(index.close_args),
     }

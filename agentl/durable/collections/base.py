@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from agentl.durable.lease import Lease
-from agentl.durable.status import COMPLETED, INTERRUPTED, NEW, REFUSED, RUNNING
+from agentl.durable.states import COMPLETED, INTERRUPTED, NEW, REFUSED, RUNNING, WAITING
 from agentl.durable.stores.base import Meta, Store
-
-WAITING: Final = "waiting"
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,7 @@ class DirectoryCollection:
             return own
         with failing_as("read"):
             for place in self._places():
-                if _run_id(place, _read(place / "meta.json")) == run_id:
+                if _run_id(str(place), _read(place / "meta.json")) == run_id:
                     return place
         return own
 
@@ -118,14 +118,13 @@ def _note(place: str) -> RunNote | None:
         entries = _entries(descriptor, size, held=held)
     finally:
         os.close(descriptor)
-    names = os.listdir(place)  # noqa: PTH208 - names are all that is wanted
     return RunNote(
-        run_id=_run_id(Path(place), meta),
+        run_id=_run_id(place, meta),
         address=directory_address(place),
         meta=meta,
         lease=read_lease_note(Path(place)) if held else None,
         entries=entries,
-        refusal=_read(f"{place}/refusal.json") if "refusal.json" in names else None,
+        refusal=_read(f"{place}/refusal.json"),
     )
 
 
@@ -141,18 +140,18 @@ def _entries(descriptor: int, size: int, *, held: bool) -> int | None:
     return int(found[1]) + 1 if found is not None else None
 
 
-def _run_id(place: Path, meta: Mapping[str, Any] | None) -> str:
+def _run_id(place: str, meta: Mapping[str, Any] | None) -> str:
     """The id of the run in ``place``: from the notes, else from the first entry, else the name."""
     known = meta.get("run_id") if meta is not None else None
     if isinstance(known, str) and known:
         return known
     try:
-        with (place / WAL).open("rb") as stream:
+        with Path(place, WAL).open("rb") as stream:
             first = json.loads(stream.readline(1 << 20))
     except (OSError, ValueError, RecursionError):
-        return place.name
+        return Path(place).name
     known = first.get("key") if isinstance(first, dict) and first.get("kind") == "open" else None
-    return known if isinstance(known, str) and known else place.name
+    return known if isinstance(known, str) and known else Path(place).name
 
 
 def _read(file: str | Path) -> dict[str, Any] | None:
