@@ -49,3 +49,16 @@ def _own_language(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     set_language(None)
     yield
     set_language(None)
+
+
+@pytest.fixture
+def database() -> Iterator[str]:
+    """The address of a new, empty PostgreSQL database; the test is skipped where there is no server.
+
+    Each process of the tests has a server of its own, started by the first test that asks for it.
+    """
+    from tests.support.postgres import server
+
+    dsn = server().database()
+    yield dsn
+    server().drop(dsn)

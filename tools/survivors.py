@@ -37,6 +37,11 @@ STORES = (
     "tests/durable/test_file_store.py",
     "tests/durable/test_sqlite_store.py",
 )
+POSTGRES = (
+    "tests/durable/test_postgres_store.py",
+    "tests/durable/test_postgres_link.py",
+    "tests/durable/test_postgres_schema.py",
+)
 DRIVEN = ("tests/durable/test_syncs.py",)
 
 GUARDS_TESTED = "tests/kernel/test_guards.py"
@@ -67,6 +72,10 @@ REFUSALS: dict[str, tuple[str, ...]] = {
     ),
     "durable/stores/file.py": STORES,
     "durable/stores/sqlite.py": STORES,
+    "durable/stores/rows.py": STORES,
+    "durable/stores/postgres.py": POSTGRES,
+    "durable/stores/postgres_link.py": POSTGRES,
+    "durable/stores/postgres_schema.py": POSTGRES,
     "durable/stores/memory.py": ("tests/durable/test_memory_store.py",),
     "journal/chain.py": (PAIRS,),
 }

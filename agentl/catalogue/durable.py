@@ -375,4 +375,26 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "voyez agentl durable status",
         "this run (lease {own}) is now driven by {holder}; this process stops, see agentl durable status",
     ),
+    # PostgreSQL (STO-7 to STO-9).
+    "durable.no_psycopg": (
+        "les exécutions dans PostgreSQL demandent l'extra « postgres » ; installez agentl[postgres]",
+        "runs in PostgreSQL need the extra “postgres”; install agentl[postgres]",
+    ),
+    "durable.bad_dsn": (
+        "l'adresse PostgreSQL est illisible ; écrivez postgresql://utilisateur@serveur:port/base",
+        "the PostgreSQL address cannot be read; write postgresql://user@server:port/database",
+    ),
+    "durable.schema_newer": (
+        "les tables de cette base en sont à l'étape {found}, cette version d'AGENT-L s'arrête à "
+        "l'étape {known} ; "
+        "utilisez la version qui les a mises à jour",
+        "the tables of this database are at step {found}, this version of AGENT-L ends at step {known}; "
+        "use the version that brought them there",
+    ),
+    "durable.run_id_unfit": (
+        "PostgreSQL ne peut pas garder l'identifiant d'exécution {run_id} ; donnez un texte non vide, sans "
+        "octet nul ni demi-codet, d'au plus {longest} octets",
+        "PostgreSQL cannot keep the run id {run_id}; give a text that is not empty, without a NUL or half of "
+        "a surrogate pair, of at most {longest} bytes",
+    ),
 }

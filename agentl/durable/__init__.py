@@ -23,6 +23,7 @@ _HOME: Final[dict[str, str]] = {
     "survey": "agentl.durable.status",
     "FileStore": "agentl.durable.stores",
     "MemoryStore": "agentl.durable.stores",
+    "PostgresStore": "agentl.durable.stores.postgres",
     "SQLiteStore": "agentl.durable.stores",
     "Store": "agentl.durable.stores",
     "DurableError": "agentl.errors",
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from agentl.durable.settling import settle
     from agentl.durable.status import Survey, export_journal, survey
     from agentl.durable.stores import FileStore, MemoryStore, SQLiteStore, Store
+    from agentl.durable.stores.postgres import PostgresStore
     from agentl.errors import DurableError, LeaseHeld, LeaseLost, StoreFailure
     from agentl.journal.entry import ANNOTATIONS
     from agentl.journal.journal import DURABLE_FORMAT
@@ -63,6 +65,7 @@ __all__ = [
     "LeaseHeld",
     "LeaseLost",
     "MemoryStore",
+    "PostgresStore",
     "SQLiteStore",
     "Store",
     "StoreFailure",

@@ -16,7 +16,8 @@ from agentl.contracts import clause, ensure, require
 from agentl.errors import StoreFailure
 
 LEASE_SECONDS: Final = 60.0
-RENEW_SECONDS: Final = 20.0
+RENEWALS: Final = 3
+"""How often a lease by time is renewed before it would run out."""
 
 
 @dataclass(frozen=True, slots=True)

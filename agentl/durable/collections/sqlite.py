@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from agentl.durable.collections.base import RunNote
-from agentl.durable.lease import Lease, Standing
-from agentl.durable.stores.base import failure
+from agentl.durable.stores.base import failure, json_object
+from agentl.durable.stores.rows import in_force
 from agentl.durable.stores.sqlite import SQLiteStore
-from agentl.durable.stores.sqlite_file import has_tables, json_object, reading, standing_of
+from agentl.durable.stores.sqlite_file import has_tables, lease_row, reading
 from agentl.errors import DurableError
 
 # One row per run: its notes, the number of its last entry (a look at the end of an index), its last lease,
@@ -97,15 +97,14 @@ class SQLiteCollection:
 
     def _note(self, row: tuple[Any, ...]) -> RunNote:
         run_id, meta, entries, epoch, holder, since, expires, refusal = row
-        lease = None
-        if epoch is not None and expires is not None:
-            standing = standing_of((epoch, holder, since, expires), self._clock())[0]
-            lease = Lease(epoch, holder, since) if standing is Standing.HELD else None
+        row_of_lease = (
+            lease_row((epoch, holder, since, expires), self._clock()) if epoch is not None else None
+        )
         return RunNote(
             run_id=str(run_id),
             address=self.address(str(run_id)),
             meta=json_object(meta),
-            lease=lease,
+            lease=in_force(row_of_lease),
             entries=entries or 0,
             refusal=json_object(refusal),
         )

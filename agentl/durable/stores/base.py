@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -69,6 +70,15 @@ def failure(operation: str, error: Exception | str) -> StoreFailure:
     """The failure of ``operation``, with its cause (`DRF-3`)."""
     cause = error if isinstance(error, str) else (getattr(error, "strerror", None) or str(error))
     return StoreFailure(code="durable.store_failed", operation=operation, cause=cause)
+
+
+def json_object(text: Any) -> dict[str, Any] | None:
+    """The object that a note beside the journal holds; ``None`` for anything else: notes decide nothing."""
+    try:
+        data = json.loads(text)
+    except (TypeError, ValueError, RecursionError):
+        return None
+    return data if isinstance(data, dict) else None
 
 
 def utc_now() -> str:

@@ -5,44 +5,31 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from agentl.durable.lease import (
-    LEASE_SECONDS,
-    RENEW_SECONDS,
-    Lease,
-    Liveness,
-    Standing,
-    may_append,
-    next_epoch,
-    shown,
-    unsure,
-)
-from agentl.durable.stores.base import Meta, failing_as, failure, utc_now
+from agentl.durable.lease import LEASE_SECONDS, RENEWALS, Lease
+from agentl.durable.stores.base import Meta, failing_as, failure, json_object, utc_now
 from agentl.durable.stores.forks import watch
-from agentl.durable.stores.process import liveness_of
+from agentl.durable.stores.renewal import Renewal
+from agentl.durable.stores.rows import LeaseRow, admit, in_force, succeed
 from agentl.durable.stores.sqlite_file import (
     connected,
     failing,
     has_tables,
-    json_object,
+    lease_row,
     open_file,
     reading,
-    standing_of,
     transaction,
 )
-from agentl.errors import LeaseHeld, LeaseLost, StoreFailure
+from agentl.errors import LeaseLost, StoreFailure
 
-_LATEST: Final = (
-    "SELECT epoch, holder, since, expires FROM leases WHERE run_id = ? ORDER BY epoch DESC LIMIT 1"
-)
+_LEASES: Final = "SELECT epoch, holder, since, expires FROM leases WHERE run_id = ? ORDER BY epoch"
+_LATEST: Final = f"{_LEASES} DESC LIMIT 1"
 _INSERT: Final = "INSERT INTO entries VALUES (?, ?, ?)"
-_LEASES: Final = "SELECT epoch, holder, expires FROM leases WHERE run_id = ? ORDER BY epoch"
 _RELEASE: Final = "UPDATE leases SET expires = NULL WHERE run_id = ? AND epoch = ?"
 # A connection must be neither used nor closed in a forked child; the child keeps it to its end.
 _abandoned: Final[list[sqlite3.Connection]] = []
@@ -55,22 +42,29 @@ class SQLiteStore:
     older driver may still be inside a call (`STO-6`).
 
     Args:
+        lease_seconds: how long a lease lasts that is not renewed.
         clock: seconds since the epoch; only the end of leases by time depends on it.
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], run_id: str, *, clock: Callable[[], float] = time.time
+        self,
+        path: str | os.PathLike[str],
+        run_id: str,
+        *,
+        lease_seconds: float = LEASE_SECONDS,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self.path = Path(path)
         self.run_id = run_id
         self._clock = clock
+        self._lease_seconds = lease_seconds
         self._connection: sqlite3.Connection | None = None
         self._epoch = 0
         self._seq = 0
         self._waiting: list[tuple[str, int, bytes]] = []
         self._renewed = 0.0
         self._broken: StoreFailure | None = None
-        self._stop: threading.Event | None = None
+        self._renewal: Renewal | None = None
 
     @property
     def name(self) -> str:
@@ -125,10 +119,7 @@ class SQLiteStore:
     def held(self) -> Lease | None:
         """The lease that is in force now, or ``None``."""
         with failing("read"), self._reader() as connection:
-            row = connection.execute(_LATEST, (self.run_id,)).fetchone() if connection is not None else None
-        if row is None or self._standing(row)[0] is not Standing.HELD:
-            return None
-        return Lease(row[0], row[1], row[2])
+            return in_force(self._latest(connection)) if connection is not None else None
 
     @contextmanager
     def _reader(self) -> Iterator[sqlite3.Connection | None]:
@@ -141,8 +132,9 @@ class SQLiteStore:
         with reading(self.path) as connection:
             yield connection if has_tables(connection) else None
 
-    def _standing(self, row: Sequence[Any]) -> tuple[Standing, Liveness]:
-        return standing_of(row, self._clock())
+    def _latest(self, connection: sqlite3.Connection) -> LeaseRow | None:
+        row = connection.execute(_LATEST, (self.run_id,)).fetchone()
+        return lease_row(row, self._clock()) if row is not None else None
 
     # --- driving -----------------------------------------------------------------------
 
@@ -165,29 +157,17 @@ class SQLiteStore:
         self._connection, self._epoch, self._broken = connection, lease.epoch, None
         watch(self)
         self._waiting = []
-        self._watch()
+        self._renewal = Renewal(self.renew, self._lease_seconds / RENEWALS)
         return lease
 
     def _take(self, connection: sqlite3.Connection, holder: str) -> Lease:
         with transaction(connection):
-            row = connection.execute(_LATEST, (self.run_id,)).fetchone()
-            latest = 0
-            if row is not None:
-                latest = row[0]
-                if self._standing(row)[0] is Standing.HELD:
-                    raise LeaseHeld(
-                        code="durable.lease_held", holder=shown(row[1]), since=row[2], epoch=row[0]
-                    )
-            loose = [
-                epoch
-                for epoch, who, expires in connection.execute(_LEASES, (self.run_id,)).fetchall()
-                if unsure(expires is None, liveness_of(who)[0])
-            ]
-            lease = Lease(next_epoch(latest), holder, utc_now(), tuple(loose))
-            self._renewed = self._clock()
+            self._renewed = now = self._clock()
+            rows = [lease_row(row, now) for row in connection.execute(_LEASES, (self.run_id,)).fetchall()]
+            lease = succeed(rows, holder, utc_now())
             connection.execute(
                 "INSERT INTO leases VALUES (?, ?, ?, ?, ?)",
-                (self.run_id, lease.epoch, holder, lease.since, self._renewed + LEASE_SECONDS),
+                (self.run_id, lease.epoch, holder, lease.since, now + self._lease_seconds),
             )
             (self._seq,) = connection.execute(
                 "SELECT COALESCE(MAX(seq) + 1, 0) FROM entries WHERE run_id = ?", (self.run_id,)
@@ -218,7 +198,7 @@ class SQLiteStore:
                 else:
                     connection.executemany(_INSERT, waiting)
                 now = self._clock()
-                if now - self._renewed >= RENEW_SECONDS:
+                if now - self._renewed >= self._lease_seconds / RENEWALS:
                     self._renew(connection, now)
         except sqlite3.Error as error:
             raise self._break("append", error) from error
@@ -227,11 +207,7 @@ class SQLiteStore:
             raise
 
     def _fence(self, connection: sqlite3.Connection, epoch: int) -> None:
-        row = connection.execute(_LATEST, (self.run_id,)).fetchone()
-        if row is None or not may_append(epoch, row[0]) or row[3] is None:
-            raise LeaseLost(
-                code="durable.lease_lost", own=epoch, holder=shown(row[1]) if row is not None else "?"
-            )
+        admit(epoch, self._latest(connection))
 
     def _check(self, epoch: int) -> sqlite3.Connection:
         if self._broken is not None:
@@ -247,7 +223,7 @@ class SQLiteStore:
     def _renew(self, connection: sqlite3.Connection, now: float) -> None:
         connection.execute(
             "UPDATE leases SET expires = ? WHERE run_id = ? AND epoch = ? AND expires IS NOT NULL",
-            (now + LEASE_SECONDS, self.run_id, self._epoch),
+            (now + self._lease_seconds, self.run_id, self._epoch),
         )
         self._renewed = now
 
@@ -255,19 +231,6 @@ class SQLiteStore:
         """Put the end of the lease off, from a connection of its own (`STO-6`); the watch calls it."""
         with failing("renew"), connected(self.path) as connection, transaction(connection):
             self._renew(connection, self._clock())
-
-    def _watch(self) -> None:
-        # A tool may work for minutes between two appends; the lease must not run out under it.
-        stop = self._stop = threading.Event()
-
-        def watch() -> None:
-            while not stop.wait(RENEW_SECONDS):
-                try:
-                    self.renew()
-                except StoreFailure:
-                    continue  # the next append meets the same trouble, and may end the run
-
-        threading.Thread(target=watch, name="agentl-lease", daemon=True).start()
 
     # --- notes beside the journal ------------------------------------------------------
 
@@ -333,9 +296,11 @@ class SQLiteStore:
                         self._fence(connection, epoch)
                         connection.executemany("INSERT INTO entries VALUES (?, ?, ?)", self._waiting)
                     connection.execute(_RELEASE, (self.run_id, epoch))
-            elif isinstance(self._broken, LeaseLost):
-                # The run has ended here, so this driver is no longer inside a call.
-                connection.execute(_RELEASE, (self.run_id, epoch))
+            else:
+                # The run has ended here, so this driver is no longer inside a call. A file that cannot be
+                # written does not hear so; then the lease ends with the process, or by time.
+                with suppress(sqlite3.Error):
+                    connection.execute(_RELEASE, (self.run_id, epoch))
         except sqlite3.Error as error:
             raise self._break("close", error) from error
         finally:
@@ -351,9 +316,9 @@ class SQLiteStore:
     def _let_go(self) -> None:
         connection, self._connection = self._connection, None
         self._waiting = []
-        if self._stop is not None:
-            self._stop.set()
-            self._stop = None
+        if self._renewal is not None:
+            self._renewal.stop()
+            self._renewal = None
         if connection is not None:
             connection.close()
 

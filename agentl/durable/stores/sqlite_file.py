@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -10,9 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from agentl.durable.lease import Liveness, Standing, standing
 from agentl.durable.stores.base import failure
-from agentl.durable.stores.process import liveness_of
+from agentl.durable.stores.rows import LeaseRow
 
 TABLES: Final = """
 CREATE TABLE IF NOT EXISTS runs (run_id TEXT PRIMARY KEY, meta TEXT) WITHOUT ROWID;
@@ -99,22 +97,12 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
         yield connection
 
 
-def standing_of(row: Sequence[Any], now: float) -> tuple[Standing, Liveness]:
-    """What stands in the way of a new driver, from the row of the latest lease (`STO-6`)."""
-    released = row[3] is None
-    alive, itself = liveness_of(row[1])
-    return standing(released, alive, not released and now >= row[3], itself), alive
+def lease_row(row: Sequence[Any], now: float) -> LeaseRow:
+    """A lease from its epoch, holder, since and expires, at the time ``now`` (`STO-6`)."""
+    epoch, holder, since, expires = row
+    return LeaseRow(epoch, holder, since, expires is None, expires is not None and now >= expires)
 
 
 def has_tables(connection: sqlite3.Connection) -> bool:
     """Whether somebody has kept runs in this file."""
     return bool(connection.execute(_COUNT).fetchone()[0] == 4)
-
-
-def json_object(text: Any) -> dict[str, Any] | None:
-    """The JSON object in a text, or ``None``."""
-    try:
-        data = json.loads(text)
-    except (TypeError, ValueError, RecursionError):
-        return None
-    return data if isinstance(data, dict) else None
