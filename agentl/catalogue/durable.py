@@ -149,10 +149,6 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "l'adresse {address} ne nomme pas un serveur ; écrivez postgres://UTILISATEUR@HÔTE:PORT/BASE#ID",
         "the address {address} does not name a server; write postgres://USER@HOST:PORT/DATABASE#RUN",
     ),
-    "durable.address_extra": (
-        "{address} : il manque le paquet pour PostgreSQL ; installez agentl[postgres]",
-        "{address}: the package for PostgreSQL is missing; install agentl[postgres]",
-    ),
     "durable.address_no_run": (
         "{address} peut contenir plusieurs exécutions ; ajoutez #ID (agentl durable list les montre)",
         "{address} may hold many runs; add #RUN (agentl durable list shows them)",
@@ -390,11 +386,5 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "utilisez la version qui les a mises à jour",
         "the tables of this database are at step {found}, this version of AGENT-L ends at step {known}; "
         "use the version that brought them there",
-    ),
-    "durable.run_id_unfit": (
-        "PostgreSQL ne peut pas garder l'identifiant d'exécution {run_id} ; donnez un texte non vide, sans "
-        "octet nul ni demi-codet, d'au plus {longest} octets",
-        "PostgreSQL cannot keep the run id {run_id}; give a text that is not empty, without a NUL or half of "
-        "a surrogate pair, of at most {longest} bytes",
     ),
 }

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -172,12 +171,9 @@ def collection_at(address: str | Address) -> Collection:
         from agentl.durable.collections.sqlite import SQLiteCollection
 
         return SQLiteCollection(known.place)
-    try:
-        module = import_module("agentl.durable.collections.postgres")
-    except ImportError as error:
-        raise DurableError(code="durable.address_extra", address=str(replace(known, run_id=None))) from error
-    found: Collection = module.PostgresCollection(known.place)
-    return found
+    from agentl.durable.collections.postgres import PostgresCollection
+
+    return PostgresCollection(known.place)
 
 
 def existing_run(address: str | Address) -> Any:

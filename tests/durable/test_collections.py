@@ -36,8 +36,10 @@ def test_no_two_ids_share_a_directory() -> None:
     assert directory_name("payments-2026.11") == "payments-2026.11"
 
 
-@pytest.fixture(params=["directory", "sqlite"])
+@pytest.fixture(params=["directory", "sqlite", "postgres"])
 def collection(request: pytest.FixtureRequest, tmp_path: Path) -> Collection:
+    if request.param == "postgres":
+        return collection_at(request.getfixturevalue("database"))
     place = str(tmp_path / "runs") if request.param == "directory" else f"sqlite:{tmp_path / 'runs.db'}"
     return collection_at(place)
 

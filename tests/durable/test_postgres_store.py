@@ -58,7 +58,7 @@ def test_the_name_holds_no_password(database: str) -> None:
     """STO-7."""
     secret = database.replace("agentl@", "agentl:s3cret@")
     store = PostgresStore(secret, "r")
-    assert store.name == database.replace("agentl@", "") + "#r"
+    assert store.name == database.replace("agentl@", "agentl:***@") + "#r"
     refused = "postgresql://agentl:s3cret@[broken/db"
     with pytest.raises(DurableError) as bad:
         PostgresStore(refused, "r")
@@ -66,13 +66,13 @@ def test_the_name_holds_no_password(database: str) -> None:
     assert "s3cret" not in str(bad.value)
 
 
-@pytest.mark.parametrize("run_id", ["", "nul\0byte", "half\ud83d", "x" * 1001, "é" * 501])
+@pytest.mark.parametrize("run_id", ["", "nul\0byte", "half\ud83d", "x" * 201])
 def test_an_id_that_cannot_be_kept_is_refused(run_id: str) -> None:
     """STO-7, R58: before anything is asked of a server."""
     pytest.importorskip("psycopg")
     with pytest.raises(DurableError) as refused:
         PostgresStore("postgresql://nowhere/db", run_id)
-    assert refused.value.code == "durable.run_id_unfit"
+    assert refused.value.code == "durable.run_id"
 
 
 def test_without_the_library_there_is_one_clear_word(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 from agentl.durable.lease import LEASE_SECONDS, RENEWALS, Lease
+from agentl.durable.run_ids import check_run_id
 from agentl.durable.stores.base import Meta, failure, json_object
 from agentl.durable.stores.forks import watch
 from agentl.durable.stores.postgres_append import Appender
@@ -27,6 +28,7 @@ from agentl.durable.stores.postgres_link import (
     failing,
     psycopg,
     reconnect,
+    rows,
     shown,
 )
 from agentl.durable.stores.postgres_schema import prepare
@@ -39,7 +41,6 @@ if TYPE_CHECKING:
 
     from agentl.durable.stores.postgres_link import Link
 
-LONGEST_ID: Final = 1000
 _LEASES: Final = (
     "SELECT epoch, holder, since, expires IS NULL, coalesce(expires <= clock_timestamp(), false) "
     "FROM agentl.leases WHERE run_id = %(run)s ORDER BY epoch"
@@ -92,7 +93,7 @@ class PostgresStore:
         reconnect_seconds: how long a lost connection is tried again.
 
     Raises:
-        DurableError: no run can have that id there, or psycopg is not installed, or the address is none.
+        DurableError: no run can have that id, or psycopg is not installed, or the address is none.
     """
 
     def __init__(
@@ -105,7 +106,7 @@ class PostgresStore:
         reconnect_seconds: float = RECONNECT_SECONDS,
     ) -> None:
         self.dsn = dsn
-        self.run_id = _checked(run_id)
+        self.run_id = check_run_id(run_id)
         self._shown = shown(dsn)
         self._lease_seconds = lease_seconds
         self._statement_seconds = statement_seconds
@@ -135,13 +136,13 @@ class PostgresStore:
             DurableError: psycopg is not installed, or the address is none.
         """
         with failing("read"), connect(dsn, driving=False) as link:
-            rows = _read(
+            found = rows(
                 link,
                 "SELECT run_id FROM agentl.runs WHERE meta IS NOT NULL OR EXISTS "
                 "(SELECT FROM agentl.entries WHERE entries.run_id = runs.run_id) ORDER BY run_id",
                 {},
             )
-        return [str(row[0]) for row in rows]
+        return [str(row[0]) for row in found]
 
     # --- reading -----------------------------------------------------------------------
 
@@ -164,7 +165,7 @@ class PostgresStore:
     def held(self) -> Lease | None:
         """The lease that is in force now, or ``None``."""
         (rows,) = self._rows((_LATEST, {}))
-        return in_force(_lease_row(rows[0]) if rows else None)
+        return in_force(lease_row(rows[0]) if rows else None)
 
     def refusal(self) -> Mapping[str, Any] | None:
         """The refusal in the row of the run."""
@@ -180,7 +181,7 @@ class PostgresStore:
                 return [self._ask(link, *statement) for statement in statements]
 
     def _ask(self, link: Link, statement: LiteralString, more: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-        return _read(link, statement, {"run": self.run_id, **more})
+        return rows(link, statement, {"run": self.run_id, **more})
 
     # --- driving -----------------------------------------------------------------------
 
@@ -230,7 +231,7 @@ class PostgresStore:
             )
             # From here on no append and no other driver gets through.
             link.execute(_FENCE, self._named())
-            rows = [_lease_row(row) for row in link.execute(_LEASES, self._named())]
+            rows = [lease_row(row) for row in link.execute(_LEASES, self._named())]
             (now,) = _only(link.execute("SELECT clock_timestamp()").fetchone())
             lease = succeed(rows, holder, _iso(now))
             epoch = self._named(epoch=lease.epoch)
@@ -282,7 +283,7 @@ class PostgresStore:
 
     def _lost(self) -> None:
         rows = self._rows((_LATEST, {}))[0]
-        latest = _lease_row(rows[0]) if rows else None
+        latest = lease_row(rows[0]) if rows else None
         admit(self._epoch, latest)
         raise failure("append", f"epoch {self._epoch}")
 
@@ -319,7 +320,7 @@ class PostgresStore:
             fence = link.execute(_FENCE, self._named()).fetchone()
             if fence is None or fence != (self._epoch, True):
                 rows = self._ask(link, _LATEST, {})
-                admit(self._epoch, _lease_row(rows[0]) if rows else None)
+                admit(self._epoch, lease_row(rows[0]) if rows else None)
                 raise failure("reconnect", f"epoch {self._epoch}")
             begins = self._seq - len(self._last)
             found = [bytes(body) for (body,) in link.execute(_ENTRIES, self._named(seq=begins))]
@@ -462,14 +463,8 @@ class PostgresStore:
             link.close()
 
 
-def _read(link: Link, statement: LiteralString, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    """The rows; none where our tables are not."""
-    with suppress(psycopg().errors.UndefinedTable):
-        return link.execute(statement, values).fetchall()
-    return []
-
-
-def _lease_row(row: Sequence[Any]) -> LeaseRow:
+def lease_row(row: Sequence[Any]) -> LeaseRow:
+    """A lease from its epoch, holder, since, whether it was released and whether it is late (`STO-6`)."""
     epoch, holder, since, released, late = row
     return LeaseRow(epoch, holder, _iso(since), released, late)
 
@@ -480,14 +475,3 @@ def _iso(moment: datetime) -> str:
 
 def _only(row: tuple[Any, ...] | None) -> tuple[Any, ...]:
     return row if row is not None else (None,)
-
-
-def _checked(run_id: str) -> str:
-    """A run id that PostgreSQL can keep: text without NUL, and short enough for an index."""
-    try:
-        size = len(run_id.encode("utf-8"))
-    except UnicodeEncodeError:
-        size = 0
-    if "\0" in run_id or not 0 < size <= LONGEST_ID:
-        raise DurableError(code="durable.run_id_unfit", run_id=ascii(run_id)[:80], longest=LONGEST_ID)
-    return run_id

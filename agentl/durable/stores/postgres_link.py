@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
+from agentl.durable.address import hidden
 from agentl.durable.stores.base import failure
 from agentl.errors import DurableError, StoreFailure
 
 if TYPE_CHECKING:
+    from typing import LiteralString
+
     from psycopg import Connection
 
     Link = Connection[tuple[Any, ...]]
@@ -71,8 +74,10 @@ def settings(dsn: str) -> dict[str, Any]:
 
 
 def shown(dsn: str) -> str:
-    """An address for people: without its password."""
+    """An address for people, which can be typed again: without its password."""
     said = settings(dsn)
+    if dsn.startswith(("postgres://", "postgresql://")):
+        return hidden(dsn)
     port = f":{said['port']}" if "port" in said else ""
     return f"postgresql://{said.get('host', '')}{port}/{said.get('dbname', '')}"
 
@@ -128,6 +133,15 @@ def reconnect(dsn: str, *, ends: float, statement_seconds: float) -> Link:
             if time.monotonic() + _PAUSE >= ends:
                 raise
         time.sleep(_PAUSE)
+
+
+def rows(
+    link: Link, statement: LiteralString, values: Mapping[str, Any] | None = None
+) -> list[tuple[Any, ...]]:
+    """What a statement finds; nothing in a database without our tables (`STO-8`)."""
+    with suppress(psycopg().errors.UndefinedTable):
+        return link.execute(statement, values).fetchall()
+    return []
 
 
 @contextmanager

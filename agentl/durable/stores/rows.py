@@ -26,7 +26,7 @@ class LeaseRow(NamedTuple):
 
 def in_force(row: LeaseRow | None) -> Lease | None:
     """The lease of the latest row, if somebody drives under it now (`DUR-13`)."""
-    if row is None or _standing(row) is not Standing.HELD:
+    if row is None or row.released or _standing(row) is not Standing.HELD:
         return None
     return Lease(row.epoch, row.holder, row.since)
 
