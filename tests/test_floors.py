@@ -40,7 +40,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("host",),
     ("journal", "reasoning"),
     ("runtime",),
-    ("durable", "replay", "seal"),
+    ("durable", "replay", "seal", "receiver"),
     ("analysis",),
     ("cli", "__main__"),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from agentl.catalogue import analysis, cli, durable, kernel, language, replay, runtime
+from agentl.catalogue import analysis, cli, durable, kernel, language, receiver, replay, runtime
 
 CATALOGUE: Final[dict[str, tuple[str, str]]] = {
     **language.TEXTS,
@@ -17,6 +17,7 @@ CATALOGUE: Final[dict[str, tuple[str, str]]] = {
     **runtime.TEXTS,
     **durable.TEXTS,
     **replay.TEXTS,
+    **receiver.TEXTS,
     **analysis.TEXTS,
     **cli.TEXTS,
 }
