@@ -31,6 +31,7 @@ CONFIRMED = {
     "agentl.kernel.policy": ("ruling",),
     "agentl.durable.lease": ("liveness", "standing", "unsure", "next_epoch", "may_append", "may_still_act"),
     "agentl.durable.closing": ("close",),
+    "agentl.receiver.decisions": ("ruling", "expire"),
 }  # fmt: skip
 """Where functions decide without doing anything: what can be explored, and what an auditor reads."""
 

@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Self, TypeVar
 
+from agentl.receiver.decisions import KeyState, Ruling, check_key, ruling
 from agentl.receiver.errors import KeyGone, KeyMismatch, ReceiverError, TransactionMisused
 from agentl.receiver.fingerprint import Fingerprint, canonical, differing, fingerprint
-from agentl.receiver.protocol import KeyState, Ruling, check_key, ruling
 
 WAIT_SECONDS: Final = 5.0
 _MESSAGE: Final = b"agentl.receiver.message.v1\n"

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
+from agentl.receiver.decisions import KeyState, expire
 from agentl.receiver.errors import InboxFailure, KeyBusy, TransactionMisused
 from agentl.receiver.fingerprint import Fingerprint
 from agentl.receiver.inbox import Inbox, Kept
-from agentl.receiver.protocol import KeyState, expire
 
 # Two services that start at once would both create the tables; this number makes one wait for the other.
 _SCHEMA_LOCK: Final = 0x61676C_72637631

@@ -10,10 +10,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
+from agentl.receiver.decisions import KeyState, expire
 from agentl.receiver.errors import InboxFailure, KeyBusy, TransactionMisused
 from agentl.receiver.fingerprint import Fingerprint
 from agentl.receiver.inbox import Inbox, Kept
-from agentl.receiver.protocol import KeyState, expire
 
 _TABLES: Final = """
 CREATE TABLE IF NOT EXISTS agentl_inbox (

@@ -34,6 +34,7 @@ from agentl.kernel.protocol import (
     RecordStage,
     Settlement,
 )
+from agentl.receiver import decisions as receiver
 from agentl.seal import verify_chain
 from agentl.state import State
 from tests.support.kernels import agent, authorized, kernel, rule, transfer
@@ -291,12 +292,23 @@ _CHAIN = {
     ),
 }
 
+_NONE, _DONE, _TOMBSTONE = receiver.KeyState.NONE, receiver.KeyState.DONE, receiver.KeyState.TOMBSTONE
+_RECEIVER: dict[str, Case] = {
+    "ruling ensure 0": Case(lambda: (_TOMBSTONE, True), "gone", gives(receiver.Ruling.REPLAY)),
+    "ruling ensure 1": Case(lambda: (_DONE, False), "mismatch", gives(receiver.Ruling.REPLAY)),
+    "ruling ensure 2": Case(lambda: (_DONE, True), "replay", gives(receiver.Ruling.CLAIM)),
+    "ruling ensure 3": Case(lambda: (_NONE, True), "claim", gives(receiver.Ruling.GONE)),
+    "expire require 0": Case(lambda: (_NONE,), "ValueError"),
+    "expire ensure 0": Case(lambda: (_DONE,), "tombstone", gives(_NONE)),
+}
+
 CASES: dict[str, Case] = {
     **{f"agentl.kernel.protocol.{key}": case for key, case in _PROTOCOL.items()},
     **{f"agentl.kernel.{key}": case for key, case in _PERMIT.items()},
     **{f"agentl.kernel.policy.{key}": case for key, case in _POLICY.items()},
     **{f"agentl.durable.{key}": case for key, case in _LEASE.items()},
     **{f"agentl.journal.chain.{key}": case for key, case in _CHAIN.items()},
+    **{f"agentl.receiver.decisions.{key}": case for key, case in _RECEIVER.items()},
 }
 
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentl.receiver import BadKey, ReceiverError, fingerprint
+from agentl.receiver.decisions import KeyState, Ruling, check_key, expire, ruling
 from agentl.receiver.fingerprint import MOST_FIELDS, differing
-from agentl.receiver.protocol import KeyState, Ruling, check_key, expire, ruling
 
 TABLE = {
     (KeyState.NONE, True): Ruling.CLAIM,
