@@ -17,7 +17,8 @@ from agentl.messages import set_language
 
 # What the tests share asserts as well; unless pytest rewrites it, that is dropped under python -O.
 pytest.register_assert_rewrite(
-    *(f"tests.{folder.name}" for folder in sorted(Path(__file__).parent.iterdir()) if folder.is_dir())
+    "agentl.durable.testing",
+    *(f"tests.{folder.name}" for folder in sorted(Path(__file__).parent.iterdir()) if folder.is_dir()),
 )
 
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}

@@ -81,15 +81,21 @@ def free_port() -> int:
 
 
 class Server:
-    """One server. ``start`` and ``stop`` may be called again and again: it keeps its data and its port."""
+    """One server. ``start`` and ``stop`` may be called again and again: it keeps its data and its port.
 
-    def __init__(self, settings: Mapping[str, str] | None = None) -> None:
+    Args:
+        settings: of ``postgresql.conf``, by name.
+        segments: the size of the files of its write-ahead log, in megabytes.
+    """
+
+    def __init__(self, settings: Mapping[str, str] | None = None, *, segments: int = 16) -> None:
         folder = binaries()
         assert folder is not None, MISSING
         self.folder = Path(tempfile.mkdtemp(prefix="agentl-postgres-"))
         self.port = free_port()
         self._binaries = folder
         self._settings = dict(settings or {})
+        self._segments = segments
         self._account = _unprivileged()
         self._owner = os.getpid()
         self._process: subprocess.Popen[bytes] | None = None
@@ -106,6 +112,8 @@ class Server:
                 str(self._binaries / "initdb"),
                 *("--pgdata", str(self.folder / "data"), "--username", USER, "--auth", "trust"),
                 *("--encoding", "UTF8", "--locale", "C", "--no-sync"),
+                # Small segments of its log: a limit on files must be met by the tables.
+                *("--wal-segsize", str(self._segments)),
             ],
             cwd=self.folder,
             capture_output=True,
@@ -115,8 +123,8 @@ class Server:
         )
         assert made.returncode == 0, made.stderr
 
-    def start(self) -> None:
-        """Start it and wait until it takes connections."""
+    def start(self, *, largest_file: int | None = None) -> None:
+        """Start it and wait until it takes connections; with a limit, as on a disk that is nearly full."""
         settings = {
             "listen_addresses": "127.0.0.1",
             "port": str(self.port),
@@ -127,9 +135,13 @@ class Server:
             **self._settings,
         }
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+        command = [str(self._binaries / "postgres"), "-D", str(self.folder / "data"), *options]
+        if largest_file is not None:
+            limit = str(largest_file // 512)
+            command = ["sh", "-c", 'ulimit -S -f "$0" && exec "$@"', limit, *command]
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
-                [str(self._binaries / "postgres"), "-D", str(self.folder / "data"), *options],
+                command,
                 cwd=self.folder,
                 stdin=subprocess.DEVNULL,
                 stdout=log,

@@ -11,15 +11,17 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from agentl.durable.lease import Lease, may_append, next_epoch, shown
+from agentl.durable.lease import Lease, Liveness, may_append, next_epoch, shown
 from agentl.durable.stores import oslock
 from agentl.durable.stores.base import Meta, failing_as, failure, utc_now
 from agentl.durable.stores.direct import DirectTail, open_apart, whole_blocks
 from agentl.durable.stores.forks import watch
+from agentl.durable.stores.process import liveness_of
 from agentl.durable.stores.torn import Division, divide
 from agentl.errors import LeaseHeld, LeaseLost, StoreFailure
 
@@ -27,6 +29,9 @@ FIRST_LAYOUT: Final = 32 * 1024
 LAYOUT: Final = 256 * 1024
 # Entries that wait are written out, unsynchronised, when they get this many bytes.
 WAITING: Final = 256 * 1024
+# How often, and how long apart, a refused driver looks for the name of one that has just begun.
+LOOKS: Final = 20
+LOOK_SECONDS: Final = 0.01
 _DRIVER: Final = re.compile(rb'"kind": ?"(?:open|resume)"')
 _fdatasync: Final = getattr(os, "fdatasync", os.fsync)
 
@@ -137,19 +142,15 @@ class FileStore:
         return lease
 
     def _lock(self) -> int:
+        looks = 0
         while True:
             descriptor = open_apart(self.wal, os.O_CREAT)
             try:
                 if not oslock.take(descriptor):
-                    note = self._note()
-                    raise LeaseHeld(
-                        code="durable.lease_held",
-                        holder=shown(note.holder),
-                        since=note.since,
-                        epoch=note.epoch,
-                    )
+                    looks += 1
+                    self._refuse(patient=looks < LOOKS)
                 # The file that is locked must be the one that the name leads to.
-                if os.path.samestat(os.fstat(descriptor), self.wal.stat()):
+                elif os.path.samestat(os.fstat(descriptor), self.wal.stat()):
                     return descriptor
             except FileNotFoundError:
                 pass
@@ -157,6 +158,16 @@ class FileStore:
                 os.close(descriptor)
                 raise
             os.close(descriptor)
+
+    def _refuse(self, *, patient: bool) -> None:
+        """Refuse by name. Whoever has just got the lock may not have noted down yet that it is his."""
+        note = self._note()
+        if patient and (note.holder == "?" or liveness_of(note.holder)[0] is Liveness.DEAD):
+            time.sleep(LOOK_SECONDS)
+            return
+        raise LeaseHeld(
+            code="durable.lease_held", holder=shown(note.holder), since=note.since, epoch=note.epoch
+        )
 
     def forked(self) -> None:
         """In a forked child: the lock stays with the parent, and nothing is written here (`STO-6`)."""
@@ -269,7 +280,13 @@ class FileStore:
         return self._read_json("refusal.json")
 
     def write_refusal(self, refusal: Mapping[str, Any] | None) -> None:
-        """Replace or remove ``refusal.json``."""
+        """Replace or remove ``refusal.json``.
+
+        Raises:
+            LeaseLost: this store does not drive the run.
+            StoreFailure: it could not be written.
+        """
+        self._check(self._epoch)
         if refusal is not None:
             self._replace("refusal.json", refusal, sync=True)
             return
@@ -319,6 +336,8 @@ class FileStore:
                 if self._laid_out > self._end:
                     os.ftruncate(self._descriptor, self._end)
                 os.fsync(self._descriptor)
+            # Else the next driver would seem to be this one until it has noted down its own name.
+            (self.directory / "lease.json").unlink(missing_ok=True)
         except OSError as error:
             raise self._break("close", error) from error
         finally:

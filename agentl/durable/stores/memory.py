@@ -63,8 +63,17 @@ class MemoryStore:
         self.lines.append(raw.decode("utf-8"))
 
     def write_meta(self, meta: Meta, *, sync: bool = False) -> None:  # noqa: ARG002 - as above
-        """Keep a copy of the meta."""
+        """Keep a copy of the meta.
+
+        Raises:
+            LeaseLost: nobody drives.
+        """
+        self._driven()
         self.meta = json.loads(json.dumps(meta))
+
+    def _driven(self) -> None:
+        if self._lease is None:
+            raise LeaseLost(code="durable.lease_lost", own=self._epoch, holder="?")
 
     def release(self, epoch: int) -> None:
         """Give the lease back."""
@@ -84,5 +93,10 @@ class MemoryStore:
         return self._refusal
 
     def write_refusal(self, refusal: Mapping[str, Any] | None) -> None:
-        """Keep or forget a refusal."""
+        """Keep or forget a refusal.
+
+        Raises:
+            LeaseLost: nobody drives.
+        """
+        self._driven()
         self._refusal = refusal

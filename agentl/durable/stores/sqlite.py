@@ -266,9 +266,15 @@ class SQLiteStore:
         return json_object(row[0]) if row else None
 
     def write_refusal(self, refusal: Mapping[str, Any] | None) -> None:
-        """Replace or remove the row of ``refusals``."""
-        with failing("write"):
-            connection = self._check(self._epoch)
+        """Replace or remove the row of ``refusals``.
+
+        Raises:
+            LeaseLost: another driver has taken over; nothing was written.
+            StoreFailure: it could not be written.
+        """
+        connection = self._check(self._epoch)
+        with failing("write"), transaction(connection):
+            self._fence(connection, self._epoch)
             if refusal is None:
                 connection.execute("DELETE FROM refusals WHERE run_id = ?", (self.run_id,))
             else:
