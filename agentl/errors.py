@@ -130,6 +130,10 @@ class Cancelled(KernelAbort):
     """Somebody stopped the run."""
 
 
+class Parked(KernelAbort):
+    """The run waits for a person, and no process with it: it goes on when it is run again (`PRK-4`)."""
+
+
 class StoreFailure(KernelAbort):
     """The store of a durable run failed: the run ends, no tool is called after it (`DRF-3`)."""
 

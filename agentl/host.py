@@ -79,6 +79,7 @@ class Host:
         subagents: name → guarded function of one payload.
         approver: asked with an ``ActionRequest``; answers as `APR-1` says, or an ``Approval``.
         asker: asked with a question and a reason.
+        notifier: told of each request that a parked run waits for, under the same id each time (`PRK-4`).
         events: what waits to be taken: dictionaries with ``id``, ``source``, ``payload``.
         key_rings: the key rings that policies may name.
         trace_sink: called with every trace event, when set.
@@ -92,6 +93,7 @@ class Host:
         self.subagents = SubagentRegistry()
         self.approver: Callable[[ActionRequest], Any] | None = None
         self.asker: Callable[[str, str], Any] | None = None
+        self.notifier: Callable[[Any], Any] | None = None
         self.events: list[dict[str, Any]] = []
         self.idempotent_tools: set[str] = set()
         self.idempotent_subagents: set[str] = set()

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from agentl.catalogue import analysis, cli, durable, kernel, language, receiver, replay, runtime
+from agentl.catalogue import analysis, cli, durable, kernel, language, park, receiver, replay, runtime
 
 CATALOGUE: Final[dict[str, tuple[str, str]]] = {
     **language.TEXTS,
     **kernel.TEXTS,
     **runtime.TEXTS,
     **durable.TEXTS,
+    **park.TEXTS,
     **replay.TEXTS,
     **receiver.TEXTS,
     **analysis.TEXTS,

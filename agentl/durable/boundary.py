@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from agentl.durable.parking import Parking
 from agentl.durable.recovery import DurableJournal
 from agentl.durable.served import event_ids
 from agentl.errors import ReplayDivergence
@@ -34,6 +35,7 @@ class DurableHost:
     def __init__(self, host: Any, journal: DurableJournal) -> None:
         self._host = host
         self._journal = journal
+        self.parking: Parking | None = None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._host, name)
@@ -65,6 +67,20 @@ class DurableHost:
             args={"reason": str(reason)},
         )
 
+    def ask_person(self, who: str, question: str, reason: str, timeout: float | None) -> Any:
+        """The answer to an ASK; where questions are kept for people, the run may wait for it (`PRK-7`)."""
+        key = question_key(question)
+
+        def put() -> Any:
+            kept = None if self.parking is None else self.parking.question(who, key, reason, timeout)
+            if kept is not None:
+                return kept[0]
+            if timeout is None:
+                return self._host.ask(question, reason)
+            return ask_within(self._host, question, reason, timeout)
+
+        return self._journal.crossing("ask", key, put, args={"reason": str(reason)})
+
     def approve(self, request: ActionRequest) -> ApprovalRecord:
         """The record of an approval; a recorded one must be for this very action (`RES-4`, `APR-6`)."""
         action_id, digest = request.action_id, request.hash
@@ -84,6 +100,9 @@ class DurableHost:
             args = entry.stored_args
 
         def ask() -> dict[str, Any]:
+            kept = None if self.parking is None else self.parking.approval(request)
+            if kept is not None:
+                return kept
             frozen = ActionRequest(tool=request.tool, action_id=action_id, hash=digest)
             raw = put_to_a_person(self._host, request)
             return approval_data(approval_record(raw, frozen, self._journal.clock()))

@@ -51,6 +51,7 @@ class DurableJournal(ServedJournal):
                 recorded=recorded.get("hash"),
                 derived=permit.action_hash,
             )
+        self.parked = None
         self._ordered.take()
         return self._after_intent(permit, recorded, promise)
 

@@ -12,6 +12,7 @@ from agentl.durable.boundary import DurableHost, DurableLLM
 from agentl.durable.closing import Ending, close
 from agentl.durable.digests import StateDigest, TraceDigest, combined
 from agentl.durable.echo import Curtain
+from agentl.durable.parking import Parking
 from agentl.durable.program import (
     PromiseChange,
     agents_of,
@@ -21,12 +22,14 @@ from agentl.durable.program import (
     promises_of,
 )
 from agentl.durable.recovery import DurableJournal
+from agentl.durable.requests import Filed
 from agentl.durable.run_ids import check_run_id
 from agentl.durable.served import refusal_of
 from agentl.durable.states import COMPLETED
-from agentl.durable.status import meta_of, status_of
+from agentl.durable.status import meta_of, open_requests, status_of
 from agentl.durable.stores.base import Store, utc_now
-from agentl.errors import DurableError, ReplayDivergence, RuntimeAgentError, StoreFailure
+from agentl.durable.stores.request_book import book_of
+from agentl.errors import DurableError, Parked, ReplayDivergence, RuntimeAgentError, StoreFailure
 from agentl.host import Host
 from agentl.journal.chain import key_id
 from agentl.journal.journal import DURABLE_FORMAT
@@ -56,7 +59,11 @@ class DurableRun:
         source: path and text of the program, for the record.
         key: the chain key: bytes, a spec, or ``None`` for the environment's (`SEA-10`).
         listener: may have ``opened(run)``, called before the first crossing, and
-            ``resolved(target, action_id, how)``, called as soon as a resolution is taken.
+            ``resolved(target, action_id, how)``, called as soon as a resolution is taken, and
+            ``waits(filed)``, called with the request for which the run is about to wait.
+        park: a question that needs a person waits in the store, and the run ends with ``Parked`` until it is
+            answered (`PRK-4`); the host's approver and asker are not called.
+        answer_within: seconds that such a question has, unless it names a time of its own.
         steps: hears of each step of the protocol (``agentl.kernel.steps``), after it is durable.
         runtime_options: passed to ``Runtime``.
 
@@ -70,6 +77,8 @@ class DurableRun:
         DurableError: the journal is refused (`DRF-1`); ``LeaseHeld`` when somebody drives the run.
         StoreFailure: the store failed.
     """
+
+    _parking: Parking | None = None
 
     def __init__(
         self,
@@ -85,6 +94,8 @@ class DurableRun:
         key: bytes | str | None = None,
         listener: Any = None,
         steps: StepListener = DISCARD,
+        park: bool = False,
+        answer_within: float | None = None,
         **runtime_options: Any,
     ) -> None:
         self.agents = agents_of(agents)
@@ -103,6 +114,7 @@ class DurableRun:
         self._key = chain_key(key)
         self._listener = listener
         self._steps = steps
+        self._park, self._within = park, answer_within
         self._store = store
         self._digests: tuple[StateDigest, TraceDigest] | None = None
         self._closed = False
@@ -154,9 +166,11 @@ class DurableRun:
 
     @property
     def status(self) -> str:
-        """``completed``, ``running``, ``refused``, ``new`` or ``interrupted`` (`DUR-13`)."""
-        refused = self.journal.lease is None and self._store.refusal() is not None
-        return status_of(self.journal.index, held=self.journal.lease is not None, refused=refused)
+        """``completed``, ``running``, ``refused``, ``waiting``, ``new`` or ``interrupted`` (`DUR-13`)."""
+        held = self.journal.lease is not None
+        refused = not held and self._store.refusal() is not None
+        waiting = not held and bool(open_requests(self._store))
+        return status_of(self.journal.index, held=held, refused=refused, waiting=waiting)
 
     @property
     def ended(self) -> str | None:
@@ -196,6 +210,7 @@ class DurableRun:
             DurableError: the limit is not that of the unfinished run.
             ReplayDivergence: what is re-derived is not what the journal holds (`DRF-2`).
             StoreFailure: the store failed, or the lease is lost (`DRF-3`).
+            Parked: a person has to answer first; the same call goes on once that is done (`PRK-4`).
         """
         if self._closed:
             raise DurableError(code="durable.not_driving")
@@ -204,10 +219,19 @@ class DurableRun:
         except BaseException as error:
             self._refused(error)
             with suppress(StoreFailure):
+                if isinstance(error, Parked):
+                    self._wait()
                 self.close()
             raise
         self.close()
         return runtime
+
+    def _wait(self) -> None:
+        """Leave the notes of a run that waits; one that has added nothing leaves them as they are."""
+        if self.journal.live:
+            self._store.write_meta(meta_of(self.journal, held=False, waiting=True), sync=True)
+        elif self._store.refusal() is not None:
+            self._store.write_refusal(None)
 
     def _run(self, max_ticks: int | None) -> Any:
         journal, index = self.journal, self.journal.index
@@ -225,6 +249,7 @@ class DurableRun:
             journal.take("open", self.run_id)
         while True:
             self._tick_until(limit)
+            self._leave()
             self._close_entry()
             more = self._next_limit(extension)
             if more is None:
@@ -234,6 +259,17 @@ class DurableRun:
             raise ReplayDivergence(code="durable.incomplete", count=journal.remaining())
         self._store.write_refusal(None)
         return self.runtime
+
+    def _leave(self) -> None:
+        if self._parking is not None:
+            self._parking.leave()
+
+    def _posted(self, filed: Filed) -> None:
+        if self._listener is not None and hasattr(self._listener, "waits"):
+            self._listener.waits(filed)
+        notifier = getattr(self._host, "notifier", None)
+        if notifier is not None:
+            notifier(filed.request)
 
     def _tell_found(self) -> None:
         if self._steps is not DISCARD:
@@ -268,8 +304,16 @@ class DurableRun:
     def _build(self) -> None:
         journal = self.journal
         llm = None if self._llm is None else DurableLLM(self._llm, journal)
-        runtime = Runtime(
-            self.agents[0], DurableHost(self._host, journal), llm, run_id=self.run_id, **self._options
+        host = DurableHost(self._host, journal)
+        runtime = Runtime(self.agents[0], host, llm, run_id=self.run_id, **self._options)
+        self._parking = host.parking = Parking(
+            self.run_id,
+            journal,
+            book_of(self._store),
+            new=self._park,
+            within=self._within,
+            runtime=runtime,
+            posted=self._posted,
         )
         runtime.kernel.journal = journal
         runtime.kernel.steps = self._steps

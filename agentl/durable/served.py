@@ -52,6 +52,8 @@ class ServedJournal:
         self.completed = False
         # The action that has an intent and no result yet: nothing else crosses meanwhile (`DUR-5`).
         self.acting: tuple[str, str] | None = None
+        # The arguments of the `park` that stands right before the next crossing (`PRK-4`).
+        self.parked: Mapping[str, Any] | None = None
         self._ordered = OrderedJournal(key)
         self._resume_due = False
         self._live = False
@@ -119,6 +121,11 @@ class ServedJournal:
     def lines(self) -> list[bytes]:
         """All entries as they are stored."""
         return self._ordered.lines
+
+    @property
+    def live(self) -> bool:
+        """Whether this process has added anything to the run."""
+        return self._live
 
     @property
     def in_prefix(self) -> bool:
@@ -204,6 +211,8 @@ class ServedJournal:
             self.store.append(line, self.lease.epoch, sync=sync)
             ordered.keep(line)
             self.index.note(kind, key, args, error, agent)
+            if kind not in ("resume", "verdict"):
+                self.parked = args if kind == "park" else None
         except Exception as problem:
             if stops_the_run(problem):
                 raise
@@ -235,6 +244,8 @@ class ServedJournal:
                 break
             if entry.kind == "verdict":
                 self._waiting.append(verdict_of(entry))
+            elif entry.kind == "park":
+                self.parked = entry.stored_args
             elif entry.kind != "resume":
                 return entry
             ordered.take()
@@ -273,6 +284,7 @@ class ServedJournal:
                 recorded=dump(entry.stored_args),
                 derived=dump(args),
             )
+        self.parked = None
         return self._ordered.take()
 
     def crossing(

@@ -8,8 +8,10 @@ from typing import Any, Final
 
 from agentl.durable.lease import Lease
 from agentl.durable.recovery import DurableJournal, resolutions_of
-from agentl.durable.states import COMPLETED, INTERRUPTED, NEW, REFUSED, RUNNING
+from agentl.durable.requests import Filed
+from agentl.durable.states import COMPLETED, INTERRUPTED, NEW, REFUSED, RUNNING, WAITING
 from agentl.durable.stores.base import Meta, Store, utc_now
+from agentl.durable.stores.request_book import book_of
 from agentl.journal.index import Index
 from agentl.messages import render
 from agentl.replay.export import exported
@@ -19,24 +21,32 @@ from agentl.replay.journal import Journal
 _PRELIMINARY: Final = ("open", "resume")
 
 
-def status_of(index: Index, *, held: bool, refused: bool) -> str:
-    """The status of a run whose chain holds (`DUR-13`)."""
+def status_of(index: Index, *, held: bool, refused: bool, waiting: bool = False) -> str:
+    """The status of a run whose chain holds (`DUR-13`); ``waiting``: a request of it is open (`PRK-4`)."""
     if index.close_args is not None:
         return COMPLETED
     if held:
         return RUNNING
     if refused:
         return REFUSED
+    if waiting:
+        return WAITING
     executed = index.entries - sum(index.counts.get(kind, 0) for kind in _PRELIMINARY)
     return INTERRUPTED if executed else NEW
 
 
-def meta_of(journal: DurableJournal, *, held: bool) -> Meta:
+def open_requests(store: Store) -> list[Filed]:
+    """What a run waits for, as far as its store keeps requests; no lease is taken (`PRK-1`)."""
+    book = book_of(store)
+    return [] if book is None else book.all(open_only=True)
+
+
+def meta_of(journal: DurableJournal, *, held: bool, waiting: bool = False) -> Meta:
     """The notes for people beside a journal (`DUR-10`)."""
     index = journal.index
     return {
         "run_id": index.run_id,
-        "status": status_of(index, held=held, refused=False),
+        "status": status_of(index, held=held, refused=False, waiting=waiting),
         "entries": index.entries,
         "head": journal.head,
         "last_tick": index.last_tick,
@@ -55,6 +65,7 @@ class Survey:
     ``refusal`` is the last refusal of a resume that still counts: ``at``, ``code``, ``values`` and its
     ``message`` in the language in force. ``resolutions`` are dictionaries with ``target``,
     ``action_id``, ``how``, ``attempt``, and for verdicts (``how`` = ``verdict``) ``executed`` and ``by``.
+    ``waiting`` are the open requests of a run that is not over.
     """
 
     run_id: str
@@ -68,6 +79,7 @@ class Survey:
     refusal: Mapping[str, Any] | None
     resolutions: Sequence[Mapping[str, Any]]
     ended: str | None = None
+    waiting: Sequence[Filed] = ()
     _pending: Sequence[Mapping[str, Any]] = field(default=(), repr=False)
     _in_doubt: Sequence[Mapping[str, Any]] = field(default=(), repr=False)
 
@@ -93,9 +105,11 @@ def survey(store: Store, *, key: bytes | str | None = None) -> Survey:
     refusal = store.refusal()
     shown = None if refusal is None else {**refusal, "message": _message(refusal)}
     opened = index.open_args or {}
+    waiting = open_requests(store) if index.close_args is None else []
+    held = holder is not None
     return Survey(
         run_id=index.run_id,
-        status=status_of(index, held=holder is not None, refused=refusal is not None),
+        status=status_of(index, held=held, refused=refusal is not None, waiting=bool(waiting)),
         agents=tuple(str(name) for name in opened.get("agents") or ()),
         entries=index.entries,
         kinds={kind: index.counts[kind] for kind in sorted(index.counts)},
@@ -105,6 +119,7 @@ def survey(store: Store, *, key: bytes | str | None = None) -> Survey:
         refusal=shown,
         resolutions=[_resolution(found) for found in resolutions_of(journal)],
         ended=None if index.close_args is None else str(index.close_args.get("reason")),
+        waiting=waiting,
         _pending=journal.pending(),
         _in_doubt=journal.in_doubt(),
     )

@@ -37,9 +37,10 @@ KINDS: Final = (
     "close",
     "resume",
     "extend",
+    "park",
 )
 ANNOTATIONS: Final = frozenset(
-    ("open", "intent", "resolution", "verdict", "checkpoint", "close", "resume", "extend")
+    ("open", "intent", "resolution", "verdict", "checkpoint", "close", "resume", "extend", "park")
 )
 # The kinds whose arguments come from the program; those of all others are written by the runtime
 # under fixed names and stay plain JSON.

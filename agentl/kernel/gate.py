@@ -45,6 +45,7 @@ class Kernel:
         journal: ``None``, or the port of a durable journal (`DUR-5`).
         control: the decisions in force (`STM-1`).
         clock: gives the time of an approval (``host.now``), or ``None``.
+        asked: the decision about which a person was asked last, for whoever keeps the question (`PRK-1`).
         stats: ``permits`` minted; ``unpresented`` executed without the host having checked.
         steps: hears of each step of the protocol (``agentl.kernel.steps``); it can only listen.
     """
@@ -60,6 +61,7 @@ class Kernel:
         self.journal: ActionJournal | None = None
         self.control = Control()
         self.clock: Callable[[], datetime] | None = None
+        self.asked: PolicyDecision | None = None
         self.stats = {"permits": 0, "unpresented": 0}
         self.steps: StepListener = DISCARD
         self._tools: dict[str, tuple[ToolDecl, InputContract]] = {
@@ -200,6 +202,7 @@ class Kernel:
                 self.steps(Decide(frozen.tool, action_id, stage.value))
             record: ApprovalRecord | None = None
             if stage is PermitStage.JUDGED:
+                self.asked = decision
                 stage, record = ask(stage, frozen, request, decision, approve, observer, self.clock)
                 if told:
                     self.steps(Approve(action_id, stage.value))

@@ -64,13 +64,17 @@ class Asking:
     def __init__(self, core: Core) -> None:
         self.core = core
 
-    def put(self, question: str, reason: str, timeout: float | None = None) -> Any:
+    def put(self, question: str, reason: str, timeout: float | None = None, who: str = "") -> Any:
         """The answer, or ``no_answer``; an operator that cannot be reached gives none.
 
         A host that crosses a boundary of its own (a durable or a recording one) offers
-        ``ask_within`` with the same arguments, so that the time limit lies inside the crossing.
+        ``ask_within`` with the same arguments, so that the time limit lies inside the crossing; one that
+        keeps questions for people offers ``ask_person``, which hears too who is asked (`PRK-7`).
         """
         try:
+            person = getattr(self.core.host, "ask_person", None) if who else None
+            if person is not None:
+                return person(who, question, reason, timeout)
             if timeout is None:
                 return self.core.host.ask(question, reason)
             bounded = getattr(self.core.host, "ask_within", None)
@@ -101,7 +105,7 @@ class Asking:
         core.say(
             "ASK", "ask.question", {"who": who, "question": stmt.question, "reason": stmt.reason}, detail
         )
-        answer, label = opened(self.put(stmt.question, stmt.reason, stmt.timeout))
+        answer, label = opened(self.put(stmt.question, stmt.reason, stmt.timeout, str(stmt.addressee)))
         if answer is None or (isinstance(answer, Symbol) and answer == NO_ANSWER):
             answer, label = NO_ANSWER, DECLARED_LABEL
             if stmt.default is not None:

@@ -290,6 +290,11 @@ class Runtime:
         """Propose a tool call: the filtered result, or ``None`` when there is none (`TOL-2`, `KRN-18`)."""
         return self._calls.call_tool(name, args, origin, provenance)
 
+    def shown(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Named values as a trace may show them: without what NEVER SEND withholds (`LLM-5`)."""
+        redactor = self._core.redactor
+        return dict(values) if redactor is None else redactor.mask_event(values, self.state)
+
     def llm_context(self, using: Sequence[str] = ()) -> dict[str, Any]:
         """What a model statement would send now (`LLM-5`)."""
         return self._models.context(using)

@@ -22,7 +22,12 @@ from tools.trace_matrix.tla import Module, Operator
 PROTOCOL = "agentl/kernel/protocol.py"
 EVENTS = "agentl/kernel/steps.py"
 RUN = "agentl/durable/"
-MODELS = {PROTOCOL: "Kernel", "agentl/kernel/policy.py": "Policy", "agentl/durable/lease.py": "Lease"}
+MODELS = {
+    PROTOCOL: "Kernel",
+    "agentl/kernel/policy.py": "Policy",
+    "agentl/durable/lease.py": "Lease",
+    "agentl/durable/requests.py": "Park",
+}
 """Which model the contracts of a file speak of. A model that is not there yet is not asked."""
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from agentl.durable.lease import Lease
+from agentl.durable.requests import Filed
 from agentl.durable.states import COMPLETED, INTERRUPTED, NEW, REFUSED, RUNNING, WAITING
 from agentl.durable.stores.base import Meta, Store
 
@@ -23,7 +24,7 @@ class RunNote:
         entries: how many entries the journal has, as its end tells; ``None`` when that is not known. More
             than ``meta`` counts: the notes are behind.
         refusal: the last refusal of a resume that still counts (`DUR-13`).
-        waiting: the requests that wait for somebody.
+        waiting: the open requests of the run (`PRK-1`).
         mark: why nobody may drive the run here, or ``None``.
     """
 
@@ -33,7 +34,7 @@ class RunNote:
     lease: Lease | None
     entries: int | None = None
     refusal: Mapping[str, Any] | None = None
-    waiting: tuple[Any, ...] = ()
+    waiting: tuple[Filed, ...] = ()
     mark: Mapping[str, Any] | None = None
 
     @property

@@ -14,7 +14,8 @@ from agentl.durable.collections.base import RunNote
 from agentl.durable.collections.names import directory_name
 from agentl.durable.stores import oslock
 from agentl.durable.stores.base import failing_as
-from agentl.durable.stores.file import FileStore, read_lease_note
+from agentl.durable.stores.file import REQUESTS, FileStore, read_lease_note
+from agentl.durable.stores.file_requests import FileBook
 
 WAL: Final = "wal.jsonl"
 # An entry that is longer than this at the end of a journal is not looked at for its number.
@@ -125,6 +126,7 @@ def _note(place: str) -> RunNote | None:
         lease=read_lease_note(Path(place)) if held else None,
         entries=entries,
         refusal=_read(f"{place}/refusal.json"),
+        waiting=tuple(FileBook(Path(place) / REQUESTS).all(open_only=True)),
     )
 
 

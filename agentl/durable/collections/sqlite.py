@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from agentl.durable.collections.base import RunNote
+from agentl.durable.requests import Filed, in_order
 from agentl.durable.stores.base import failure, json_object
 from agentl.durable.stores.rows import in_force
 from agentl.durable.stores.sqlite import SQLiteStore
 from agentl.durable.stores.sqlite_file import has_tables, lease_row, reading
+from agentl.durable.stores.sqlite_requests import open_requests
 from agentl.errors import DurableError
 
 # One row per run: its notes, the number of its last entry (a look at the end of an index), its last lease,
@@ -91,11 +93,12 @@ class SQLiteCollection:
             DurableError: the file is no database.
             StoreFailure: it cannot be read.
         """
-        for row in self._look(lambda connection: connection.execute(_NOTES).fetchall()) or ():
+        rows, waiting = self._look(_rows) or ((), {})
+        for row in rows:
             if row[1] is not None or row[2]:
-                yield self._note(row)
+                yield self._note(row, waiting.get(row[0], ()))
 
-    def _note(self, row: tuple[Any, ...]) -> RunNote:
+    def _note(self, row: tuple[Any, ...], waiting: Sequence[Filed]) -> RunNote:
         run_id, meta, entries, epoch, holder, since, expires, refusal = row
         row_of_lease = (
             lease_row((epoch, holder, since, expires), self._clock()) if epoch is not None else None
@@ -107,4 +110,9 @@ class SQLiteCollection:
             lease=in_force(row_of_lease),
             entries=entries or 0,
             refusal=json_object(refusal),
+            waiting=tuple(in_order(waiting, open_only=True)),
         )
+
+
+def _rows(connection: sqlite3.Connection) -> tuple[list[Any], dict[str, list[Filed]]]:
+    return connection.execute(_NOTES).fetchall(), open_requests(connection)

@@ -20,11 +20,13 @@ from agentl.durable.lease import Lease, Liveness, may_append, next_epoch, shown
 from agentl.durable.stores import oslock
 from agentl.durable.stores.base import Meta, failing_as, failure, utc_now
 from agentl.durable.stores.direct import DirectTail, open_apart, whole_blocks
+from agentl.durable.stores.file_requests import FileBook
 from agentl.durable.stores.forks import watch
 from agentl.durable.stores.process import liveness_of
 from agentl.durable.stores.torn import Division, divide
 from agentl.errors import LeaseHeld, LeaseLost, StoreFailure
 
+REQUESTS: Final = "requests"
 FIRST_LAYOUT: Final = 32 * 1024
 LAYOUT: Final = 256 * 1024
 # Entries that wait are written out, unsynchronised, when they get this many bytes.
@@ -46,6 +48,7 @@ class FileStore:
     def __init__(self, directory: str | os.PathLike[str]) -> None:
         self.directory = Path(directory)
         self.wal = self.directory / "wal.jsonl"
+        self.requests = FileBook(self.directory / REQUESTS)
         self._descriptor = -1
         self._epoch = 0
         self._end = 0

@@ -8,6 +8,7 @@ from typing import Any
 
 from agentl.durable.lease import Lease, may_append, next_epoch, shown
 from agentl.durable.stores.base import Meta, utc_now
+from agentl.durable.stores.request_book import MemoryBook
 from agentl.errors import LeaseHeld, LeaseLost
 
 
@@ -17,6 +18,7 @@ class MemoryStore:
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.meta: Meta | None = None
+        self.requests = MemoryBook()
         self._lease: Lease | None = None
         self._epoch = 0
         self._refusal: Mapping[str, Any] | None = None

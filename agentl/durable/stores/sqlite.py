@@ -25,6 +25,7 @@ from agentl.durable.stores.sqlite_file import (
     reading,
     transaction,
 )
+from agentl.durable.stores.sqlite_requests import SQLiteBook
 from agentl.errors import LeaseLost, StoreFailure
 
 _LEASES: Final = "SELECT epoch, holder, since, expires FROM leases WHERE run_id = ? ORDER BY epoch"
@@ -56,6 +57,7 @@ class SQLiteStore:
     ) -> None:
         self.path = Path(path)
         self.run_id = run_id
+        self.requests = SQLiteBook(self.path, run_id)
         self._clock = clock
         self._lease_seconds = lease_seconds
         self._connection: sqlite3.Connection | None = None
