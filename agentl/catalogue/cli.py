@@ -148,6 +148,14 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "{option} ne vaut qu'avec --durable DIR",
         "{option} is only for a run with --durable DIR",
     ),
+    "cli.needs_park": (
+        "{option} ne vaut qu'avec --park",
+        "{option} is only for a run with --park",
+    ),
+    "cli.duration": (
+        "durée illisible : {given} ; écrivez par exemple 90s, 15m, 8h ou 3d",
+        "no duration: {given}; write for example 90s, 15m, 8h or 3d",
+    ),
     "cli.needs_record": (
         "{option} ne vaut qu'avec --record F",
         "{option} is only for a run with --record F",
@@ -187,6 +195,10 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         'un symbole s\'écrit {{"$sym": "yes"}}',
         "the value of the verdict has a field that the journal does not know, {place}; "
         'a symbol is written {{"$sym": "yes"}}',
+    ),
+    "cli.answer_choice": (
+        "donnez exactement une réponse : un texte, ou --value JSON",
+        "give exactly one answer: a text, or --value JSON",
     ),
     "cli.verdict_choice": (
         "donnez exactement un verdict : --executed [JSON] ou --not-executed",
@@ -235,6 +247,27 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "Verify the chain and the seal of a journal, or make a key.",
     ),
     "cli.help.durable": ("Les exécutions durables.", "Durable runs."),
+    "cli.help.approvals": (
+        "Ce qui attend une personne, et les réponses.",
+        "What waits for a person, and the answers.",
+    ),
+    "cli.help.approvals_list": (
+        "Tout ce qui attend, sur toutes les exécutions ; code 6 si quelque chose attend, 0 sinon.",
+        "Everything that waits, over all runs; exit code 6 if anything does, else 0.",
+    ),
+    "cli.help.approvals_show": ("Une demande en entier.", "One request in full."),
+    "cli.help.approvals_approve": ("Donner l'accord.", "Say yes to an action."),
+    "cli.help.approvals_deny": ("Refuser.", "Say no."),
+    "cli.help.approvals_answer": ("Répondre à une question.", "Answer a question."),
+    "cli.help.approvals_extend": ("Repousser une échéance.", "Put a deadline off."),
+    "cli.help.approvals_all": ("Montrer aussi ce qui est décidé.", "Show what is decided as well."),
+    "cli.help.request": ("Identifiant de la demande, en entier.", "Id of the request, whole."),
+    "cli.help.answer_text": ("La réponse, un texte.", "The answer, a text."),
+    "cli.help.answer_value": (
+        'La réponse en JSON : un nombre, true, {"$sym": "yes"} …',
+        'The answer as JSON: a number, true, {"$sym": "yes"} …',
+    ),
+    "cli.help.extend_by": ("De combien, par exemple 15m, 8h ou 3d.", "By how much, as 15m, 8h or 3d."),
     "cli.help.durable_list": ("Lister toutes les exécutions.", "List all runs."),
     "cli.help.durable_status": (
         "Montrer l'état d'une exécution sans la reprendre.",
@@ -292,6 +325,15 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "cli.help.trace_all": (
         "À la reprise, montrer aussi les ticks re-dérivés.",
         "On a resume, show the re-derived ticks too.",
+    ),
+    "cli.help.park": (
+        "Si une personne doit répondre : garder la question et s'arrêter (code 6) ; "
+        "répondre avec `agentl approvals`.",
+        "Where a person must answer: keep the question and end (code 6); answer with `agentl approvals`.",
+    ),
+    "cli.help.answer_within": (
+        "Délai de réponse, par exemple 15m, 8h ou 3d ; sans lui, la question attend toujours.",
+        "Time to answer, as 15m, 8h or 3d; without it the question waits for ever.",
     ),
     "cli.help.output": ("Fichier à écrire.", "File to write."),
     "cli.help.action_id": ("L'identifiant de l'action.", "The id of the action."),

@@ -48,7 +48,7 @@ def _early_language(words: list[str]) -> None:
 
 def build() -> typer.Typer:
     """All the commands. They import what they run with only when they run."""
-    from agentl.cli import check, durable, durable_list, options, replay, run
+    from agentl.cli import approvals, check, durable, durable_list, options, replay, run
 
     application = typer.Typer(
         name="agentl",
@@ -83,8 +83,20 @@ def build() -> typer.Typer:
         ("settle", durable.settle),
         ("validate", durable.validate),
     )
-    for name, verb in verbs:
-        text = render(f"cli.help.durable_{name}")
-        family.command(name, cls=usage.Command, help=text)(failures.guarded(verb))
-    application.add_typer(family, name="durable")
+    answers: tuple[tuple[str, Callable[..., int]], ...] = (
+        ("list", approvals.list_requests),
+        ("show", approvals.show),
+        ("approve", approvals.approve),
+        ("deny", approvals.deny),
+        ("answer", approvals.answer),
+        ("extend", approvals.extend),
+    )
+    people = typer.Typer(
+        cls=usage.Group, help=render("cli.help.approvals"), no_args_is_help=True, rich_markup_mode=None
+    )
+    for group, kind, members in ((family, "durable", verbs), (people, "approvals", answers)):
+        for name, verb in members:
+            text = render(f"cli.help.{kind}_{name}")
+            group.command(name, cls=usage.Command, help=text)(failures.guarded(verb))
+        application.add_typer(group, name=kind)
     return application

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from agentl.cli import exits, failures, options, output, watching
+from agentl.cli import exits, failures, options, output, waiting, watching
 from agentl.errors import AgentLError, DurableError
 from agentl.messages import render
 
@@ -29,10 +29,11 @@ def status(
     """The state of a run, without resuming it (`DCL-3`)."""
     from agentl.durable import survey
     from agentl.durable.address import existing_run
+    from agentl.durable.stores.base import utc_now
 
-    found = survey(existing_run(place), key=key)
+    found, now = survey(existing_run(place), key=key), utc_now()
     if as_json:
-        output.out_json(_status_data(found))
+        output.out_json(_status_data(found, place, now))
         return exits.DONE
     agents = ", ".join(found.agents)
     output.out(render("durable.status", {"run_id": found.run_id, "status": found.status, "agents": agents}))
@@ -50,6 +51,9 @@ def status(
         output.out(f"  ↻ {resolution['target']} : {_label(resolution)}")
     for doubtful in found.in_doubt():
         output.out("  ⚠ " + render("durable.unsettled", _named(doubtful)))
+    for filed in found.waiting:
+        said = {"question": waiting.question(filed.request), "until": waiting.time_left(filed, now)}
+        output.out("  ⏸ " + render(f"park.waits_{filed.request.kind}", said))
     return exits.DONE
 
 
@@ -122,7 +126,7 @@ def settle(
 
     if executed == not_executed or (not_executed and value is not None):
         raise AgentLError(code="cli.verdict_choice")
-    said = _value(value) if executed else None
+    said = ({} if value is None else json_value(value)) if executed else None
     store = existing_run(place)
     settled = settle_action(store, action_id, executed=executed, value=said, by=by, key=key)
     verdict = render("durable.verdict_executed" if executed else "durable.verdict_not_executed")
@@ -134,9 +138,12 @@ def settle(
     return exits.DONE
 
 
-def _value(text: str | None) -> Any:
-    if text is None:
-        return {}
+def json_value(text: str) -> Any:
+    """A value written as JSON, or in journal form where JSON lacks it (`ENC-1`).
+
+    Raises:
+        AgentLError: the text is neither.
+    """
     try:
         return _read(json.loads(text, parse_constant=_no_number))
     except AgentLError as error:
@@ -174,7 +181,7 @@ def _label(resolution: Any) -> str:
     return render("durable.how_verdict", {"verdict": render(verdict), "by": resolution["by"] or "—"})
 
 
-def _status_data(found: Any) -> dict[str, Any]:
+def _status_data(found: Any, address: str, now: str) -> dict[str, Any]:
     holder = found.holder
     return {
         "run_id": found.run_id,
@@ -189,4 +196,5 @@ def _status_data(found: Any) -> dict[str, Any]:
         "pending": [{"target": one["tool"], **one} for one in found.pending()],
         "resolutions": [dict(one) for one in found.resolutions],
         "in_doubt": [{"target": one["tool"], **one} for one in found.in_doubt()],
+        "waiting": [waiting.as_data(filed, address, now) for filed in found.waiting],
     }

@@ -139,9 +139,11 @@ def _waits(run: Listed, now: datetime) -> list[str]:
     from agentl.durable.listing import waiting_data
 
     words: list[str] = []
-    for request in run.note.waiting[:2]:
-        left = waiting_data(request, now)["seconds_left"]
-        text = f"{render(f'durable.list_kind_{request.kind}')} {request.target}".rstrip()
+    for filed in run.note.waiting[:2]:
+        request, data = filed.request, waiting_data(filed, now)
+        left = data["seconds_left"]
+        mark = "⚠ " if data["near"] else ""
+        text = f"{mark}{render(f'durable.list_kind_{request.kind}')} {request.target}".rstrip()
         words.append(text if left is None else f"{text} ({age(max(left, 0))})")
     if len(run.note.waiting) > 2:
         words.append(f"+{len(run.note.waiting) - 2}")

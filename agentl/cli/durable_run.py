@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentl.cli import exits, failures, output, watching
-from agentl.errors import AgentLError, ReplayDivergence
+from agentl.errors import AgentLError, Parked, ReplayDivergence
 from agentl.messages import render
 
 if TYPE_CHECKING:
     from agentl.durable.address import Address
+    from agentl.durable.requests import Filed
     from agentl.language.nodes import Program
 
 
@@ -26,6 +27,8 @@ class Asked:
     ticks: int | None
     trace_all: bool
     as_json: bool
+    park: bool = False
+    answer_within: float | None = None
 
     def store(self) -> Any:
         """The store of the run; a new run of a database gets an id (`OPS-1`).
@@ -49,6 +52,7 @@ class Announcer:
     def __init__(self, store: Any) -> None:
         self.store = store
         self.taken: list[dict[str, Any]] = []
+        self.waiting: list[Filed] = []
 
     def opened(self, run: Any) -> None:
         """The journal is open and its chain holds; nothing has run yet."""
@@ -69,6 +73,10 @@ class Announcer:
         """A pending action has been settled."""
         self.taken.append({"target": target, "action_id": action_id, "how": how})
         output.note(f"  ↻ {target} ({action_id}) : {render(f'durable.how_{how}')}")
+
+    def waits(self, filed: Filed) -> None:
+        """The run is about to end without an answer (`PRK-4`)."""
+        self.waiting = [filed]
 
 
 def drive(
@@ -97,10 +105,14 @@ def drive(
         source=(str(source[0]), source[1]),
         key=asked.key,
         listener=announcer,
+        park=asked.park,
+        answer_within=asked.answer_within,
     )
     try:
         with watch.progress():
             runtime = run.run(asked.ticks)
+    except Parked:
+        return parked(run, announcer, asked, watch)
     except AgentLError as error:
         if not isinstance(error, ReplayDivergence) and error.code != "durable.tick_limit":
             raise
@@ -112,11 +124,42 @@ def drive(
         output.note(render("durable.already_completed", said))
     if run.already_completed and not asked.as_json and not asked.trace_all:
         return exits.first([exits.IN_DOUBT] if run.journal.in_doubt() else [])
-    doubts = [{"target": one["tool"], "action_id": one["action_id"]} for one in run.journal.in_doubt()]
-    more = {
+    return conclude(runtime, watch, asked.as_json, doubts=doubts_of(run), **facts(run, announcer))
+
+
+def doubts_of(run: Any) -> list[dict[str, Any]]:
+    """The actions that nobody has settled."""
+    return [{"target": one["tool"], "action_id": one["action_id"]} for one in run.journal.in_doubt()]
+
+
+def facts(run: Any, announcer: Announcer) -> dict[str, Any]:
+    """What a report says of a run beside its trace."""
+    return {
         "run_id": run.run_id,
         "status": run.status,
         "resumed": run.resumed,
         "resolutions": announcer.taken,
     }
-    return conclude(runtime, watch, asked.as_json, doubts=doubts, **more)
+
+
+def parked(run: Any, announcer: Announcer, asked: Asked, watch: watching.Watch) -> int:
+    """The run waits for a person: say what for, until when, and how to answer (`PRK-4`, `CLI-16`)."""
+    from agentl.cli import waiting
+
+    address = str(asked.address.of(run.run_id))
+    now = run.journal.clock()
+    doubts = doubts_of(run)
+    code = exits.first([exits.WAITING, exits.IN_DOUBT] if doubts else [exits.WAITING])
+    if asked.as_json:
+        requests = [waiting.as_data(filed, address, now) for filed in announcer.waiting]
+        report = {"agent": run.agents[0].name, "ended": None, "ticks": run.runtime.state.tick}
+        more = {"in_doubt": doubts, **facts(run, announcer), "waiting": requests, "exit_code": code}
+        output.out_json({**report, **more})
+        return code
+    if run.journal.live:
+        watch.show_rest()
+    for filed in announcer.waiting:
+        said = {"question": waiting.question(filed.request), "until": waiting.time_left(filed, now)}
+        output.note("⏸ " + render(f"park.waits_{filed.request.kind}", said))
+        output.note("  " + waiting.how_to_answer(address, filed.request))
+    return code

@@ -10,6 +10,7 @@ FAILED: Final = 1
 USAGE: Final = 2
 STORE_FAILED: Final = 4
 IN_DOUBT: Final = 5
+WAITING: Final = 6
 HELD: Final = 10
 INTERRUPTED: Final = 130
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agentl.cli import durable_run, exits, hosts, options, output, programs, watching
+from agentl.cli import durable_run, exits, hosts, options, output, programs, waiting, watching
 from agentl.errors import AgentLError
 from agentl.messages import render
 
@@ -23,6 +23,10 @@ Durable = Annotated[
 ]
 RunId = Annotated[str | None, typer.Option("--run-id", metavar="ID", help=render("cli.help.run_id"))]
 TraceAll = Annotated[bool, typer.Option("--trace-all", help=render("cli.help.trace_all"))]
+Park = Annotated[bool, typer.Option("--park", help=render("cli.help.park"))]
+Within = Annotated[
+    str | None, typer.Option("--answer-within", metavar="DURATION", help=render("cli.help.answer_within"))
+]
 
 
 def run(
@@ -36,13 +40,19 @@ def run(
     run_id: RunId = None,
     key: options.Key = None,
     trace_all: TraceAll = False,
+    park: Park = False,
+    answer_within: Within = None,
     as_json: options.AsJson = False,
     _lang: options.Lang = None,
 ) -> int:
     """Run a program (`CLI-5`), durably with ``--durable`` (`DCL-1`)."""
     if durable is not None and record is not None:
         raise AgentLError(code="cli.durable_record")
-    _only_with("--durable DIR", durable, {"--run-id": run_id, "--key": key, "--trace-all": trace_all})
+    durably = {"--run-id": run_id, "--key": key, "--trace-all": trace_all, "--park": park}
+    _only_with("--durable DIR", durable, durably)
+    if answer_within is not None and not park:
+        raise AgentLError(code="cli.needs_park", option="--answer-within")
+    within = None if answer_within is None else waiting.seconds_of(answer_within)
     _only_with("--record F", record, {"--sign-key": sign_key})
     address = None if durable is None else _address(durable, run_id)
 
@@ -65,7 +75,7 @@ def run(
         watch = watching.Watch(agent.name, quiet=quiet or as_json)
         watch.open_events(events, opened)
         if address is not None:
-            asked = durable_run.Asked(address, run_id, key, ticks, trace_all, as_json)
+            asked = durable_run.Asked(address, run_id, key, ticks, trace_all, as_json, park, within)
             return durable_run.drive(program, host, llm, (file, text), asked, watch)
         if record is not None:
             from agentl.cli import recording

@@ -67,7 +67,7 @@ def _name(parameter: Any) -> str:
 def _command_of(words: Sequence[str]) -> str:
     """The command that the words name, when the library does not say it."""
     names = [word for word in words if not word.startswith("-")]
-    if names and names[0] == "durable":
+    if names and names[0] in ("durable", "approvals"):
         return " ".join(["agentl", *names[:2]])
     return " ".join(["agentl", *names[:1]])
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from agentl.durable.address import parse_address, store_at
 from agentl.durable.collections.base import Collection, RunNote
+from agentl.durable.requests import Filed, near
 from agentl.durable.states import INTERRUPTED, NEW, WAITING
 from agentl.errors import AgentLError
 
@@ -159,16 +160,17 @@ def moment(at: Any) -> datetime | None:
     return then if then.tzinfo is not None else then.replace(tzinfo=UTC)
 
 
-def waiting_data(request: Any, now: datetime) -> dict[str, Any]:
-    """An open request as data."""
-    deadline = moment(getattr(request, "deadline", None))
+def waiting_data(filed: Filed, now: datetime) -> dict[str, Any]:
+    """An open request as data, with whether its deadline is near (`PRK-9`)."""
+    deadline, request = moment(filed.deadline), filed.request
     return {
         "request_id": request.request_id,
         "kind": request.kind,
         "target": request.target,
         "asked_at": request.asked_at,
-        "deadline": request.deadline,
+        "deadline": filed.deadline,
         "seconds_left": None if deadline is None else int((deadline - now).total_seconds()),
+        "near": near(filed, now.isoformat()),
     }
 
 

@@ -68,7 +68,7 @@ class Decision:
     """What answers a request (`PRK-3`).
 
     ``answer`` is ``approved``, ``denied``, ``answered`` (with ``value`` in journal form), ``expired`` or
-    ``withdrawn``. ``key_id`` and ``signature`` are those of a signed approval (`PRK-8`).
+    ``withdrawn``. ``key_id`` and ``signature`` are those of a signed approval.
     """
 
     answer: str
@@ -182,7 +182,7 @@ def due(deadline: str | None, now: str) -> bool:
 
 
 def near(filed: Filed, now: str) -> bool:
-    """Whether an open request soon runs out: less than an hour, or than a tenth of its time, is left."""
+    """Whether an open request soon runs out: less than an hour, or a tenth of its time, is left (`PRK-9`)."""
     left = remaining(filed.deadline, now)
     whole = remaining(filed.deadline, filed.request.asked_at)
     if not filed.open or left is None or left <= 0:
@@ -195,13 +195,13 @@ def near(filed: Filed, now: str) -> bool:
 
 @ensure(
     lambda standing, result: standing is None or result is standing,
-    error=clause("PRK-3", "FirstDecisionWins"),
+    error=clause("PRK-3", "Decide"),
 )
 @ensure(
     lambda standing, late, result: (
         standing is not None or not late or result.answer not in (APPROVED, DENIED, ANSWERED)
     ),
-    error=clause("PRK-3", "ExpiredNeverApproves"),
+    error=clause("PRK-3", "MayDecide"),
 )
 def decide(standing: Decision | None, proposed: Decision, late: bool) -> Decision:
     """The decision that stands: the first, and none but ``expired`` behind the deadline (`PRK-3`).
@@ -243,7 +243,7 @@ def request_id(subject: str, digest: str, turn: int = 1) -> str:
 
 @ensure(
     lambda digest, result: result[1] is None or result[1].request.digest == digest,
-    error=clause("PRK-2", "ApprovalBoundToDigest"),
+    error=clause("PRK-2", "Current"),
 )
 @ensure(
     lambda result: result[1] is None or result[1].state != WITHDRAWN,

@@ -13,9 +13,9 @@ from agentl.kernel import TCB_FILES
 
 PACKAGE = Path(agentl.__file__).parent
 
-BUDGET = 5060
+BUDGET = 5140
 """Source lines without blanks, comments and docstrings. Lower it when possible; raise it only with a
-decision record (the last one: docs/decisions/0003-tested-without-contracts.md)."""
+decision record (the last one: docs/decisions/0006-questions-outlive-the-process.md)."""
 
 DATA = {"messages", "catalogue"}
 """Prose by code: read by the trusted base as data."""

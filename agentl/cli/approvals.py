@@ -1,0 +1,312 @@
+"""``agentl approvals``: what waits for people, over all runs of a place, and their answers (`PRK-10`).
+
+No command here drives a run or takes a lease; any machine that reaches the place may be used.
+"""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agentl.cli import durable, durable_list, exits, options, output, waiting
+from agentl.errors import AgentLError, DurableError
+from agentl.messages import render
+
+if TYPE_CHECKING:
+    from agentl.durable.collections.base import RunNote
+    from agentl.durable.requests import Decision, Filed, RequestBook
+
+RequestId = Annotated[str, typer.Argument(metavar="REQUEST", help=render("cli.help.request"))]
+Everything = Annotated[bool, typer.Option("--all", help=render("cli.help.approvals_all"))]
+By = Annotated[str | None, typer.Option("--by", metavar="WHO", help=render("cli.help.by"))]
+Text = Annotated[str | None, typer.Argument(metavar="TEXT", help=render("cli.help.answer_text"))]
+Json = Annotated[str | None, typer.Option("--value", metavar="JSON", help=render("cli.help.answer_value"))]
+More = Annotated[str, typer.Argument(metavar="DURATION", help=render("cli.help.extend_by"))]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A request, where it is, and the book that keeps it."""
+
+    address: str
+    filed: Filed
+    book: RequestBook
+
+
+def list_requests(
+    place: options.Place,
+    everything: Everything = False,
+    as_json: options.AsJson = False,
+    _lang: options.Lang = None,
+) -> int:
+    """Everything that waits for a person; the exit code says whether anything does (`PRK-10`)."""
+    now = _now()
+    rows = [
+        _seen(one, now) for note in _notes(place) for one in (_of_run(note) if everything else _open_of(note))
+    ]
+    still = sum(one.filed.open for one in rows)
+    code = exits.WAITING if still else exits.DONE
+    if as_json:
+        data = [waiting.as_data(one.filed, one.address, now) for one in rows]
+        output.out_json({"place": place, "requests": data, "waiting": still, "exit_code": code})
+        return code
+    for one in rows:
+        _print_row(one, now)
+    output.out(render("park.listed" if still else "park.nothing_waits", {"n": still, "place": place}))
+    return code
+
+
+def show(
+    place: options.Place, request: RequestId, as_json: options.AsJson = False, _lang: options.Lang = None
+) -> int:
+    """One request, in full (`PRK-10`)."""
+    now = _now()
+    found = _seen(_find(place, request), now)
+    filed = found.filed
+    code = exits.WAITING if filed.open else exits.DONE
+    if as_json:
+        output.out_json({**waiting.as_data(filed, found.address, now), "exit_code": code})
+        return code
+    asked = filed.request
+    output.out(f"{_mark(filed)} {waiting.question(asked)}")
+    facts = [
+        ("run", waiting.bare(asked.run_id)),
+        ("where", found.address),
+        ("request", asked.request_id),
+        ("digest", asked.digest),
+        ("reason", waiting.literal(asked.reason)[1:-1]),
+        ("ring", asked.ring or "—"),
+        ("asked", f"{asked.asked_at}, {_age(filed, now)}"),
+        ("deadline", waiting.time_left(filed, now)),
+    ]
+    for name, value in facts:
+        output.out(f"    {render(f'park.fact_{name}')} : {value}")
+    for name, value in asked.args.items():
+        output.out(f"      {waiting.bare(str(name))} = {waiting.shown(value)}")
+    for one in filed.extensions:
+        output.out("    " + render("park.extension", {"by": one.by, "at": one.at, "deadline": one.deadline}))
+    if filed.decision is not None:
+        output.out("    " + _said(filed.decision))
+    return code
+
+
+def approve(
+    place: options.Place,
+    request: RequestId,
+    by: By = None,
+    as_json: options.AsJson = False,
+    _lang: options.Lang = None,
+) -> int:
+    """Say yes to one action with the arguments that were shown (`PRK-2`)."""
+    from agentl.durable.requests import APPROVED, Decision
+
+    return _answer(_find(place, request), Decision(APPROVED, _who(by), _now()), as_json)
+
+
+def deny(
+    place: options.Place,
+    request: RequestId,
+    by: By = None,
+    as_json: options.AsJson = False,
+    _lang: options.Lang = None,
+) -> int:
+    """Say no."""
+    from agentl.durable.requests import DENIED, Decision
+
+    return _answer(_find(place, request), Decision(DENIED, _who(by), _now()), as_json)
+
+
+def answer(
+    place: options.Place,
+    request: RequestId,
+    text: Text = None,
+    value: Json = None,
+    by: By = None,
+    as_json: options.AsJson = False,
+    _lang: options.Lang = None,
+) -> int:
+    """Answer a question, with a text or another value (`PRK-7`)."""
+    from agentl.durable.requests import ANSWERED, Decision
+    from agentl.values import encode
+
+    if (text is None) == (value is None):
+        raise AgentLError(code="cli.answer_choice")
+    said = encode(text if value is None else durable.json_value(value))
+    return _answer(_find(place, request), Decision(ANSWERED, _who(by), _now(), value=said), as_json)
+
+
+def extend(
+    place: options.Place,
+    request: RequestId,
+    more: More,
+    by: By = None,
+    as_json: options.AsJson = False,
+    _lang: options.Lang = None,
+) -> int:
+    """Put the deadline of an open request off, counted from the one in force (`PRK-3`)."""
+    from agentl.durable.requests import Extension, later
+
+    seconds, now = waiting.seconds_of(more), _now()
+    found = _seen(_find(place, request), now)
+    end = None if found.filed.deadline is None else later(found.filed.deadline, seconds)
+    filed = found.filed
+    if filed.open and end is not None:
+        filed = found.book.extend(request, Extension(end, _who(by), now))
+    won = filed.open and filed.deadline == end and end is not None
+    code = exits.DONE if won else exits.FAILED
+    if as_json:
+        output.out_json({**waiting.as_data(filed, found.address, now), "won": won, "exit_code": code})
+    elif won:
+        output.out("✓ " + waiting.time_left(filed, now))
+    else:
+        reason = render("park.no_deadline") if filed.decision is None else _said(filed.decision)
+        output.fail(render("park.not_extended", {"reason": reason}))
+    return code
+
+
+# --- finding -------------------------------------------------------------------------------
+
+
+def _now() -> str:
+    from agentl.durable.stores.base import utc_now
+
+    return utc_now()
+
+
+def _notes(place: str) -> Iterator[RunNote]:
+    """The runs of a place, or the one run that an address names.
+
+    Raises:
+        DurableError: there is no such place, or no such run.
+        StoreFailure: it cannot be read.
+    """
+    from agentl.durable.address import collection_at, existing_run, parse_address
+
+    address = parse_address(place)
+    collection = collection_at(address)
+    if not collection.exists():
+        raise durable_list.no_place(place)
+    if address.run_id is not None:
+        existing_run(address)
+    for note in collection.notes():
+        if address.run_id in (None, note.run_id):
+            yield note
+
+
+def _of_run(note: RunNote) -> Iterator[Found]:
+    from agentl.durable.address import store_at
+    from agentl.durable.stores.request_book import book_of
+
+    book = book_of(store_at(note.address))
+    if book is not None:
+        yield from (Found(note.address, filed, book) for filed in book.all())
+
+
+def _open_of(note: RunNote) -> Iterator[Found]:
+    from agentl.durable.address import store_at
+    from agentl.durable.states import COMPLETED
+    from agentl.durable.stores.request_book import book_of
+
+    if not note.waiting or note.status == COMPLETED:
+        return
+    book = book_of(store_at(note.address))
+    if book is not None:
+        yield from (Found(note.address, filed, book) for filed in note.waiting)
+
+
+def _find(place: str, request: str) -> Found:
+    """The request of that id.
+
+    Raises:
+        DurableError: there is none, or more than one.
+    """
+    found = [
+        one
+        for note in _notes(place)
+        if request.startswith(f"{note.run_id}:")
+        for one in _of_run(note)
+        if one.filed.request.request_id == request
+    ]
+    if not found:
+        raise DurableError(code="park.unknown", request=request, place=place)
+    if len(found) > 1:
+        raise DurableError(code="park.many", request=request, places=", ".join(one.address for one in found))
+    return found[0]
+
+
+def _seen(found: Found, now: str) -> Found:
+    """The same, its expiry recorded when this is who sees it first (`PRK-3`)."""
+    from agentl.durable.requests import Filed, expiry
+
+    filed = found.filed
+    if not filed.late(now):
+        return found
+    stands = found.book.decide(filed.request.request_id, expiry(now))
+    return Found(found.address, Filed(filed.request, stands, filed.extensions), found.book)
+
+
+def _who(by: str | None) -> str:
+    if by:
+        return by
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return "unknown"
+
+
+# --- answering -----------------------------------------------------------------------------
+
+
+def _answer(found: Found, decision: Decision, as_json: bool) -> int:
+    from agentl.durable.requests import fits
+
+    asked = found.filed.request
+    if not fits(asked.kind, decision.answer):
+        raise AgentLError(code=f"park.is_{asked.kind}", request=asked.request_id)
+    stands = found.book.decide(asked.request_id, decision)
+    won = stands == decision
+    code = exits.DONE if won else exits.FAILED
+    if as_json:
+        said = {"request_id": asked.request_id, "address": found.address, "shown": waiting.question(asked)}
+        output.out_json({**said, "won": won, "decision": stands.data(), "exit_code": code})
+    elif won:
+        output.out(f"✓ {waiting.question(asked)}")
+        output.out("    " + _said(stands))
+    else:
+        output.fail(render("park.decided_already", {"decision": _said(stands)}))
+    return code
+
+
+def _said(decision: Decision) -> str:
+    values = {"by": waiting.literal(decision.by)[1:-1], "at": decision.at}
+    if decision.answer == "answered":
+        return render("park.said_answered", {**values, "value": waiting.shown(decision.value)})
+    return render(f"park.said_{decision.answer}", values)
+
+
+def _mark(filed: Filed) -> str:
+    marks = {"open": "⏸", "approved": "✓", "answered": "✓", "denied": "✗"}
+    return marks.get(filed.state, "◐")
+
+
+def _age(filed: Filed, now: str) -> str:
+    from agentl.durable.requests import remaining
+
+    return render("park.age", {"age": waiting.duration(remaining(filed.request.asked_at, now) or 0.0)})
+
+
+def _print_row(one: Found, now: str) -> None:
+    asked = one.filed.request
+    output.out(f"{_mark(one.filed)} {waiting.question(asked)}")
+    facts = [one.address, _age(one.filed, now), waiting.literal(asked.reason)[1:-1]]
+    if asked.ring is not None:
+        facts.append(render("park.by_ring", {"ring": asked.ring}))
+    facts.append(
+        waiting.time_left(one.filed, now) if one.filed.decision is None else _said(one.filed.decision)
+    )
+    output.out("    " + " · ".join(fact for fact in facts if fact))
+    output.out(f"    {asked.request_id}")
