@@ -264,8 +264,8 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "cli.help.request": ("Identifiant de la demande, en entier.", "Id of the request, whole."),
     "cli.help.answer_text": ("La réponse, un texte.", "The answer, a text."),
     "cli.help.answer_value": (
-        'La réponse en JSON : un nombre, true, {"$sym": "yes"} …',
-        'The answer as JSON: a number, true, {"$sym": "yes"} …',
+        'La réponse en JSON : un nombre, true, {{"$sym": "yes"}} …',
+        'The answer as JSON: a number, true, {{"$sym": "yes"}} …',
     ),
     "cli.help.extend_by": ("De combien, par exemple 15m, 8h ou 3d.", "By how much, as 15m, 8h or 3d."),
     "cli.help.durable_list": ("Lister toutes les exécutions.", "List all runs."),
