@@ -10,12 +10,13 @@ import inspect
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from enum import Enum
 from functools import partial
 from typing import Any, NamedTuple
 
 from agentl.contracts import ENABLED, ContractBroken
-from agentl.durable import closing, lease
+from agentl.durable import closing, lease, requests
 from agentl.errors import AgentLError
 from agentl.journal.chain import Chain, chain_head, empty_head
 from agentl.kernel import permit, policy, protocol
@@ -302,11 +303,44 @@ _RECEIVER: dict[str, Case] = {
     "expire ensure 0": Case(lambda: (_DONE,), "tombstone", gives(_NONE)),
 }
 
+_ASKED = requests.Request("r", requests.request_id("s", HASH), "approval", "t", "s", HASH, epoch=7)
+_YES, _NO = requests.Decision("approved", "a", "2030-01-01"), requests.Decision("denied", "b", "2030-01-01")
+_GONE = requests.Filed(_ASKED, requests.Decision("withdrawn", "r", "2030-01-01"))
+_OTHER = requests.Filed(replace(_ASKED, digest="1" * 64))
+
+
+def _current(*rows: requests.Filed) -> tuple[Any, ...]:
+    return rows, "approval", "s", HASH
+
+
+_REQUESTS: dict[str, Case] = {
+    "decide ensure 0": Case(
+        lambda: (None, _YES, True), "expired", gives(_YES), lambda: requests.decide(None, _YES, True).answer
+    ),
+    "decide ensure 1": Case(
+        lambda: (_NO, _YES, False), "denied", gives(_YES), lambda: requests.decide(_NO, _YES, False).answer
+    ),
+    "fits ensure 0": Case(lambda: ("question", "approved"), "False", gives(True)),
+    "current ensure 0": Case(
+        _current, "None", gives(("id", _GONE)), lambda: requests.current(*_current(_GONE))[1]
+    ),
+    "current ensure 1": Case(
+        _current,
+        "StoreFailure park.unreadable",
+        gives(("id", _OTHER)),
+        lambda: requests.current(*_current(_OTHER)),
+    ),
+    "stale ensure 0": Case(
+        lambda: ([], "", 1), "[]", gives([_OTHER]), lambda: requests.stale([_OTHER], "", 1)
+    ),
+}
+
 CASES: dict[str, Case] = {
     **{f"agentl.kernel.protocol.{key}": case for key, case in _PROTOCOL.items()},
     **{f"agentl.kernel.{key}": case for key, case in _PERMIT.items()},
     **{f"agentl.kernel.policy.{key}": case for key, case in _POLICY.items()},
     **{f"agentl.durable.{key}": case for key, case in _LEASE.items()},
+    **{f"agentl.durable.requests.{key}": case for key, case in _REQUESTS.items()},
     **{f"agentl.journal.chain.{key}": case for key, case in _CHAIN.items()},
     **{f"agentl.receiver.decisions.{key}": case for key, case in _RECEIVER.items()},
 }
