@@ -44,19 +44,23 @@ def list_requests(
     _lang: options.Lang = None,
 ) -> int:
     """Everything that waits for a person; the exit code says whether anything does (`PRK-10`)."""
-    now = _now()
+    from agentl.durable.address import hidden
+
+    now, where = _now(), hidden(place)
     rows = [
-        _seen(one, now) for note in _notes(place) for one in (_of_run(note) if everything else _open_of(note))
+        _seen(one, now)
+        for note, book in _notes(place)
+        for one in (_of_run(note, book) if everything else _open_of(note, book))
     ]
     still = sum(one.filed.open for one in rows)
     code = exits.WAITING if still else exits.DONE
     if as_json:
         data = [waiting.as_data(one.filed, one.address, now) for one in rows]
-        output.out_json({"place": place, "requests": data, "waiting": still, "exit_code": code})
+        output.out_json({"place": where, "requests": data, "waiting": still, "exit_code": code})
         return code
     for one in rows:
         _print_row(one, now)
-    output.out(render("park.listed" if still else "park.nothing_waits", {"n": still, "place": place}))
+    output.out(render("park.listed" if still else "park.nothing_waits", {"n": still, "place": where}))
     return code
 
 
@@ -177,14 +181,15 @@ def _now() -> str:
     return utc_now()
 
 
-def _notes(place: str) -> Iterator[RunNote]:
-    """The runs of a place, or the one run that an address names.
+def _notes(place: str) -> Iterator[tuple[RunNote, RequestBook]]:
+    """The runs of a place, or the one run that an address names, each with its requests.
 
     Raises:
         DurableError: there is no such place, or no such run.
         StoreFailure: it cannot be read.
     """
-    from agentl.durable.address import collection_at, existing_run, parse_address
+    from agentl.durable.address import DIRECTORY, collection_at, existing_run, parse_address, store_at
+    from agentl.durable.stores.request_book import book_of
 
     address = parse_address(place)
     collection = collection_at(address)
@@ -194,27 +199,21 @@ def _notes(place: str) -> Iterator[RunNote]:
         existing_run(address)
     for note in collection.notes():
         if address.run_id in (None, note.run_id):
-            yield note
+            # The address of a note shows no password; a directory may hold two runs of one id.
+            directory = address.kind == DIRECTORY
+            book = book_of(store_at(note.address) if directory else collection.store(note.run_id))
+            if book is not None:
+                yield note, book
 
 
-def _of_run(note: RunNote) -> Iterator[Found]:
-    from agentl.durable.address import store_at
-    from agentl.durable.stores.request_book import book_of
-
-    book = book_of(store_at(note.address))
-    if book is not None:
-        yield from (Found(note.address, filed, book) for filed in book.all())
+def _of_run(note: RunNote, book: RequestBook) -> Iterator[Found]:
+    yield from (Found(note.address, filed, book) for filed in book.all())
 
 
-def _open_of(note: RunNote) -> Iterator[Found]:
-    from agentl.durable.address import store_at
+def _open_of(note: RunNote, book: RequestBook) -> Iterator[Found]:
     from agentl.durable.states import COMPLETED
-    from agentl.durable.stores.request_book import book_of
 
-    if not note.waiting or note.status == COMPLETED:
-        return
-    book = book_of(store_at(note.address))
-    if book is not None:
+    if note.status != COMPLETED:
         yield from (Found(note.address, filed, book) for filed in note.waiting)
 
 
@@ -226,13 +225,15 @@ def _find(place: str, request: str) -> Found:
     """
     found = [
         one
-        for note in _notes(place)
+        for note, book in _notes(place)
         if request.startswith(f"{note.run_id}:")
-        for one in _of_run(note)
+        for one in _of_run(note, book)
         if one.filed.request.request_id == request
     ]
     if not found:
-        raise DurableError(code="park.unknown", request=request, place=place)
+        from agentl.durable.address import hidden
+
+        raise DurableError(code="park.unknown", request=request, place=hidden(place))
     if len(found) > 1:
         raise DurableError(code="park.many", request=request, places=", ".join(one.address for one in found))
     return found[0]

@@ -28,12 +28,12 @@ def status(
 ) -> int:
     """The state of a run, without resuming it (`DCL-3`)."""
     from agentl.durable import survey
-    from agentl.durable.address import existing_run
+    from agentl.durable.address import existing_run, hidden
     from agentl.durable.stores.base import utc_now
 
     found, now = survey(existing_run(place), key=key), utc_now()
     if as_json:
-        output.out_json(_status_data(found, place, now))
+        output.out_json(_status_data(found, hidden(place), now))
         return exits.DONE
     agents = ", ".join(found.agents)
     output.out(render("durable.status", {"run_id": found.run_id, "status": found.status, "agents": agents}))

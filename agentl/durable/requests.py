@@ -6,6 +6,7 @@ here. A request needs no lease: people answer from any machine, while nobody dri
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -350,6 +351,24 @@ def extension_of(data: Any, name: str = "") -> Extension:
     if type(data) is not dict or not all(type(data.get(part)) is str for part in parts):
         raise unreadable(name)
     return Extension(**{part: data[part] for part in parts})
+
+
+def filed_of(request: str, decision: str | None, extensions: str) -> Filed:
+    """The row of a database, three JSON texts, as a value.
+
+    Raises:
+        StoreFailure: none of this package wrote it.
+    """
+    try:
+        texts = [json.loads(part) for part in (request, decision or "null", extensions)]
+    except (TypeError, ValueError, RecursionError):
+        raise unreadable("requests") from None
+    later = texts[2] if type(texts[2]) is list else [None]
+    return Filed(
+        request_of(texts[0], "requests"),
+        None if texts[1] is None else decision_of(texts[1], "requests"),
+        tuple(extension_of(one, "requests") for one in later),
+    )
 
 
 def in_order(rows: Iterable[Filed], *, open_only: bool) -> list[Filed]:

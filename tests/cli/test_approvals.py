@@ -71,7 +71,9 @@ class Folder:
     def __init__(self, path: Path, kind: str) -> None:
         self.path = path
         self.kind = kind
-        self.place = str(path / "runs") if kind == "file" else f"sqlite:{path / 'runs.db'}"
+        self.place = kind if "://" in kind else f"sqlite:{path / 'runs.db'}"
+        if kind == "file":
+            self.place = str(path / "runs")
         self.program(PROGRAM)
 
     def program(self, text: str, to: str = "acct-1") -> None:
@@ -102,9 +104,10 @@ class Folder:
         return file.read_text(encoding="utf-8").splitlines() if file.exists() else []
 
 
-@pytest.fixture(params=["file", "sqlite"])
+@pytest.fixture(params=["file", "sqlite", "postgres"])
 def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Folder:
-    return Folder(tmp_path, request.param)
+    postgres = request.param == "postgres"
+    return Folder(tmp_path, request.getfixturevalue("database") if postgres else request.param)
 
 
 def test_parked_listed_approved_and_gone_on(folder: Folder) -> None:
@@ -395,3 +398,11 @@ def test_a_request_without_a_run_is_shown_too() -> None:
     assert waiting.question(asked) == '"t x"()'
     data = waiting.as_data(Filed(asked, Decision("denied", "a", now)), "here", now)
     assert (data["state"], data["remaining_seconds"], data["near"]) == ("denied", None, False)
+
+
+def test_a_password_is_shown_nowhere(database: str) -> None:
+    """OPS-1: the address of a place is shown without it, in reports as in messages."""
+    secret = database.replace("//", "//someone:wr0ng@") if "@" not in database else database
+    for words in (["list"], ["list", "--json"], ["show", "x"], ["approve", "x"]):
+        ended = here("approvals", words[0], secret, *words[1:])
+        assert "wr0ng" not in ended.out + ended.err

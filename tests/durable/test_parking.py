@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from agentl import Host, MockLLM, Symbol, parse_source
-from agentl.durable import DurableRun, FileStore, MemoryStore, SQLiteStore, survey
+from agentl.durable import DurableRun, FileStore, MemoryStore, PostgresStore, SQLiteStore, survey
 from agentl.durable.requests import ANSWERED, APPROVED, DENIED, EXPIRED, WITHDRAWN, Decision, Filed, Request
 from agentl.durable.stores.file import FileStore as Files
 from agentl.errors import DurableError, KernelAbort, Parked, StoreFailure
@@ -60,6 +60,7 @@ class World:
         self.notify: Callable[[Request], Any] = self.notices.append
         self.dies: Callable[[str], None] = lambda _where: None
         self.source = PROGRAM
+        self.dsn = ""
 
     def store(self) -> Any:
         if self.kind == "memory":
@@ -67,6 +68,8 @@ class World:
             return self.memory
         if self.kind == "file":
             return FileStore(self.folder / "run")
+        if self.kind == "postgres":
+            return PostgresStore(self.dsn, "run-1")
         return SQLiteStore(self.folder / "runs.db", "run-1")
 
     @property
@@ -135,9 +138,12 @@ class World:
         return [entry["kind"] for entry in self.entries()]
 
 
-@pytest.fixture(params=["memory", "file", "sqlite"])
+@pytest.fixture(params=["memory", "file", "sqlite", "postgres"])
 def world(request: pytest.FixtureRequest, quick_path: Path) -> World:
-    return World(request.param, quick_path)
+    found = World(request.param, quick_path)
+    if request.param == "postgres":
+        found.dsn = request.getfixturevalue("database")
+    return found
 
 
 def test_it_parks_and_goes_on_once(world: World) -> None:

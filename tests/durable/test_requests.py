@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentl.durable import FileStore, MemoryStore, SQLiteStore
+from agentl.durable import FileStore, MemoryStore, PostgresStore, SQLiteStore
 from agentl.durable import requests as rq
 from agentl.durable.requests import Decision, Extension, Filed, Request
 from agentl.errors import StoreFailure
@@ -46,7 +46,7 @@ def yes(by: str = "alice", at: str = BEFORE) -> Decision:
     return Decision(rq.APPROVED, by, at)
 
 
-@pytest.fixture(params=["memory", "file", "sqlite"])
+@pytest.fixture(params=["memory", "file", "sqlite", "postgres"])
 def books(request: pytest.FixtureRequest, quick_path: Path) -> Any:
     """Gives, at each call, the book of one run as another machine would open it."""
     kind = request.param
@@ -55,6 +55,9 @@ def books(request: pytest.FixtureRequest, quick_path: Path) -> Any:
         return lambda: store.requests
     if kind == "file":
         return lambda: FileStore(quick_path / "run").requests
+    if kind == "postgres":
+        dsn = request.getfixturevalue("database")
+        return lambda: PostgresStore(dsn, "run: ü/..").requests
     return lambda: SQLiteStore(quick_path / "runs.db", "run: ü/..").requests
 
 

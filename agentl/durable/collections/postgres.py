@@ -7,9 +7,11 @@ from typing import Any, Final
 
 from agentl.durable.address import hidden
 from agentl.durable.collections.base import RunNote
+from agentl.durable.requests import Filed, in_order
 from agentl.durable.stores.base import json_object
 from agentl.durable.stores.postgres import PostgresStore, lease_row
 from agentl.durable.stores.postgres_link import connect, failing, rows, settings
+from agentl.durable.stores.postgres_requests import open_requests
 from agentl.durable.stores.rows import in_force
 
 # One row per run: its notes, the number of its last entry (a look at the end of an index), its last lease.
@@ -68,15 +70,17 @@ class PostgresCollection:
         Raises:
             StoreFailure: the database cannot be read.
         """
-        for row in self._ask(_NOTES):
+        with failing("read"), connect(self.dsn, driving=False) as link:
+            found, waiting = rows(link, _NOTES), open_requests(link)
+        for row in found:
             if row[1] is not None or row[3]:
-                yield self._note(row)
+                yield self._note(row, waiting.get(row[0], []))
 
     def _ask(self, statement: Any) -> list[tuple[Any, ...]]:
         with failing("read"), connect(self.dsn, driving=False) as link:
             return rows(link, statement)
 
-    def _note(self, row: tuple[Any, ...]) -> RunNote:
+    def _note(self, row: tuple[Any, ...], waiting: list[Filed]) -> RunNote:
         run_id, meta, refusal, entries, *lease = row
         return RunNote(
             run_id=run_id,
@@ -85,4 +89,5 @@ class PostgresCollection:
             lease=in_force(lease_row(lease)) if lease[0] is not None else None,
             entries=entries or 0,
             refusal=json_object(refusal),
+            waiting=tuple(in_order(waiting, open_only=True)),
         )

@@ -31,6 +31,7 @@ from agentl.durable.stores.postgres_link import (
     rows,
     shown,
 )
+from agentl.durable.stores.postgres_requests import PostgresBook
 from agentl.durable.stores.postgres_schema import prepare
 from agentl.durable.stores.renewal import Renewal
 from agentl.durable.stores.rows import LeaseRow, admit, in_force, succeed
@@ -107,6 +108,7 @@ class PostgresStore:
     ) -> None:
         self.dsn = dsn
         self.run_id = check_run_id(run_id)
+        self.requests = PostgresBook(dsn, run_id)
         self._shown = shown(dsn)
         self._lease_seconds = lease_seconds
         self._statement_seconds = statement_seconds

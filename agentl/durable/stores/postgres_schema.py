@@ -43,7 +43,20 @@ CREATE TABLE agentl.leases (
 );
 """
 
-STEPS: Final[tuple[LiteralString, ...]] = (_RUNS,)
+# What waits for people, and their answers (`PRK-1`); who looks for open ones looks at few rows.
+_REQUESTS: Final = """
+CREATE TABLE agentl.requests (
+    run_id text COLLATE "C" NOT NULL,
+    request_id text COLLATE "C" NOT NULL,
+    request text NOT NULL,
+    decision text,
+    extensions text NOT NULL DEFAULT '[]',
+    PRIMARY KEY (run_id, request_id)
+);
+CREATE INDEX open_requests ON agentl.requests (run_id) WHERE decision IS NULL;
+"""
+
+STEPS: Final[tuple[LiteralString, ...]] = (_RUNS, _REQUESTS)
 """Step 1, step 2, …; the version of a database is the number of steps that it has seen."""
 
 LOCK: Final = 0x6167656E746C

@@ -16,10 +16,8 @@ from agentl.durable.requests import (
     Extension,
     Filed,
     Request,
-    decision_of,
-    extension_of,
+    filed_of,
     in_order,
-    request_of,
     unreadable,
 )
 from agentl.durable.stores.base import failure
@@ -36,24 +34,6 @@ INDEX: Final = "CREATE INDEX IF NOT EXISTS open_requests ON requests (run_id) WH
 COLUMNS: Final = "request, decision, extensions"
 _THERE: Final = "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = 'requests'"
 _BUSY_SECONDS: Final = 10.0
-
-
-def filed_of(request: str, decision: str | None, extensions: str) -> Filed:
-    """The row as a value.
-
-    Raises:
-        StoreFailure: none of this package wrote it.
-    """
-    try:
-        texts = [json.loads(part) for part in (request, decision or "null", extensions)]
-    except (TypeError, ValueError, RecursionError):
-        raise unreadable("requests") from None
-    later = texts[2] if type(texts[2]) is list else [None]
-    return Filed(
-        request_of(texts[0], "requests"),
-        None if texts[1] is None else decision_of(texts[1], "requests"),
-        tuple(extension_of(one, "requests") for one in later),
-    )
 
 
 def open_requests(connection: sqlite3.Connection) -> dict[str, list[Filed]]:
