@@ -14,7 +14,9 @@ from agentl.catalogue import CATALOGUE
 from agentl.messages import render, set_language
 
 ROOT = Path(__file__).resolve().parent.parent
-AREAS = ("language", "kernel", "runtime", "durable", "park", "replay", "receiver", "analysis", "cli")
+AREAS = (
+    "language", "kernel", "runtime", "durable", "operations", "park", "replay", "receiver", "analysis", "cli",
+)  # fmt: skip
 CODE = re.compile(r"^[a-z]+(\.[A-Za-z0-9_]+)+$")
 
 

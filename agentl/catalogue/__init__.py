@@ -9,7 +9,18 @@ from __future__ import annotations
 
 from typing import Final
 
-from agentl.catalogue import analysis, cli, durable, kernel, language, park, receiver, replay, runtime
+from agentl.catalogue import (
+    analysis,
+    cli,
+    durable,
+    kernel,
+    language,
+    operations,
+    park,
+    receiver,
+    replay,
+    runtime,
+)
 
 CATALOGUE: Final[dict[str, tuple[str, str]]] = {
     **language.TEXTS,
@@ -17,6 +28,7 @@ CATALOGUE: Final[dict[str, tuple[str, str]]] = {
     **runtime.TEXTS,
     **durable.TEXTS,
     **park.TEXTS,
+    **operations.TEXTS,
     **replay.TEXTS,
     **receiver.TEXTS,
     **analysis.TEXTS,

@@ -292,6 +292,47 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "Give the report as JSON on stdout.",
     ),
     "cli.help.program": ("Le programme .agent.", "The .agent program."),
+    "cli.help.durable_show": (
+        "Raconter une exécution, du début à la fin.",
+        "Tell a run from beginning to end.",
+    ),
+    "cli.help.durable_verify": (
+        "Vérifier chaîne, clé, bail, notes et fin d'une exécution, ou de toutes.",
+        "Verify chain, key, lease, notes and end of a run, or of all.",
+    ),
+    "cli.help.durable_purge": (
+        "Jeter les exécutions terminées depuis longtemps ; leurs empreintes restent.",
+        "Throw away runs that ended long ago; their digests stay.",
+    ),
+    "cli.help.durable_import": (
+        "Déplacer une exécution dans un autre stockage, ou l'y copier pour lecture.",
+        "Move a run to another store, or copy it there for reading.",
+    ),
+    "cli.help.older_than": (
+        "Terminées depuis plus que cela : 30d, 12h, 90min, 0s.",
+        "That ended longer ago than this: 30d, 12h, 90min, 0s.",
+    ),
+    "cli.help.with_doubts": (
+        "Aussi celles dont une action reste indéterminée.",
+        "Also those with an action that is still in doubt.",
+    ),
+    "cli.help.dry_run": ("Dire seulement ce qui serait jeté.", "Only say what would be thrown away."),
+    "cli.help.import_from": (
+        "L'exécution : son adresse, ou un fichier portable.",
+        "The run: its address, or a portable file.",
+    ),
+    "cli.help.import_to": (
+        "Où : un répertoire d'exécutions, sqlite:FICHIER ou postgres://SERVEUR/BASE.",
+        "Where: a directory of runs, sqlite:FILE or postgres://SERVER/DATABASE.",
+    ),
+    "cli.help.import_copy": (
+        "Copier pour lecture seule : la copie n'est jamais pilotée.",
+        "Copy for reading only: the copy is never driven.",
+    ),
+    "cli.help.portable": (
+        "Un fichier de toute l'exécution, terminée ou non, pour durable import --copy.",
+        "A file of the whole run, ended or not, for durable import --copy.",
+    ),
     "cli.help.list_check": (
         "Relire tous les journaux, ou aucun (sinon : s'ils sont courts).",
         "Read every journal, or none (else: when they are short).",

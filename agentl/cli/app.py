@@ -48,7 +48,17 @@ def _early_language(words: list[str]) -> None:
 
 def build() -> typer.Typer:
     """All the commands. They import what they run with only when they run."""
-    from agentl.cli import approvals, check, durable, durable_list, options, replay, run
+    from agentl.cli import (
+        approvals,
+        check,
+        durable,
+        durable_keep,
+        durable_list,
+        durable_look,
+        options,
+        replay,
+        run,
+    )
 
     application = typer.Typer(
         name="agentl",
@@ -82,6 +92,10 @@ def build() -> typer.Typer:
         ("export", durable.export),
         ("settle", durable.settle),
         ("validate", durable.validate),
+        ("show", durable_look.show),
+        ("verify", durable_look.verify),
+        ("purge", durable_keep.purge),
+        ("import", durable_keep.import_run),
     )
     answers: tuple[tuple[str, Callable[..., int]], ...] = (
         ("list", approvals.list_requests),

@@ -13,6 +13,7 @@ from agentl.errors import AgentLError, DurableError
 from agentl.messages import render
 
 Output = Annotated[Path | None, typer.Option("-o", "--output", metavar="F", help=render("cli.help.output"))]
+Portable = Annotated[bool, typer.Option("--portable", help=render("cli.help.portable"))]
 ActionId = Annotated[str, typer.Argument(metavar="ACTION_ID", help=render("cli.help.action_id"))]
 Executed = Annotated[bool, typer.Option("--executed", help=render("cli.help.executed"))]
 NotExecuted = Annotated[bool, typer.Option("--not-executed", help=render("cli.help.not_executed"))]
@@ -60,16 +61,21 @@ def status(
 def export(
     place: options.Place,
     target: Output = None,
+    portable: Portable = False,
     key: options.Key = None,
     as_json: options.AsJson = False,
     _lang: options.Lang = None,
 ) -> int:
-    """A completed run as a replay journal (`DCL-4`)."""
+    """A completed run as a replay journal (`DCL-4`), or any run as a portable file (`OPS-9`)."""
     from agentl.durable import export_journal
     from agentl.durable.address import existing_run, parse_address
     from agentl.durable.collections.names import directory_name
 
     address = parse_address(place)
+    if portable:
+        return _portable(
+            place, target or Path(f"{directory_name(address.run_id or 'run')}.portable"), key, as_json
+        )
     journal = export_journal(existing_run(address), key=key)
     if journal is None:
         unfinished = DurableError(code="durable.not_completed", directory=str(address))
@@ -87,6 +93,21 @@ def export(
         output.out_json(said)
     else:
         output.out("→ " + render("durable.exported", said))
+    return exits.DONE
+
+
+def _portable(place: str, file: Path, key: str | None, as_json: bool) -> int:
+    from agentl.durable.moving import write_portable
+
+    try:
+        done = write_portable(place, file, key=key)
+    except OSError as error:
+        raise watching.unwritable(file, error) from error
+    said = {"file": str(file), "entries": done.entries, "annotations": 0}
+    if as_json:
+        output.out_json({**said, "run_id": done.run_id, "head": done.head})
+    else:
+        output.out("→ " + render("ops.portable", said))
     return exits.DONE
 
 

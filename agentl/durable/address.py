@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from agentl.durable.marks import refuse_marked
 from agentl.durable.run_ids import check_run_id
 from agentl.errors import DurableError
 
@@ -187,6 +188,7 @@ def existing_run(address: str | Address) -> Any:
     store = store_at(known)
     if (known.kind == DIRECTORY or collection_at(known).exists()) and store.exists():
         return store
+    refuse_marked(store.mark(), str(known))
     if known.kind == DIRECTORY:
         from agentl.durable.collections.directory import DirectoryCollection
 

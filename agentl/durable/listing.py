@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Final
 
-from agentl.durable.address import parse_address, store_at
 from agentl.durable.collections.base import Collection, RunNote
 from agentl.durable.requests import Filed, near
 from agentl.durable.states import INTERRUPTED, NEW, WAITING
@@ -96,7 +95,7 @@ def listing(
     notes = list(collection.notes())
     if check is None:
         check = sum(_entries(note) for note in notes) <= READ_ANYWAY
-    runs = [_checked(note, key) if check else _noted(note) for note in notes]
+    runs = [_checked(collection, note, key) if check else _noted(note) for note in notes]
     counts: dict[str, int] = {}
     for run in runs:
         counts[run.status] = counts.get(run.status, 0) + 1
@@ -117,7 +116,7 @@ def _noted(note: RunNote, problem: AgentLError | None = None) -> Listed:
     return Listed(note, note.status, note.last_tick, NOTES, problem, note.in_doubt, pending)
 
 
-def _checked(note: RunNote, key: bytes | str | None) -> Listed:
+def _checked(collection: Collection, note: RunNote, key: bytes | str | None) -> Listed:
     from agentl.durable.status import survey
 
     opened = (note.meta or {}).get("open")
@@ -125,7 +124,7 @@ def _checked(note: RunNote, key: bytes | str | None) -> Listed:
     if note.mark is not None or (keyed and key is None):
         return _noted(note)
     try:
-        found = survey(store_at(parse_address(note.address)), key=key)
+        found = survey(collection.store_of(note), key=key)
     except AgentLError as error:
         return _noted(note, error)
     status = found.status

@@ -29,6 +29,9 @@ class Noted:
     def notes(self) -> Any:
         return iter(self._notes)
 
+    def store_of(self, note: RunNote) -> FileStore:
+        return FileStore(note.address)
+
 
 def note(run_id: str = "r", **more: Any) -> RunNote:
     meta = {"run_id": run_id, "entries": 3, "last_tick": 2, **more.pop("meta", {})}

@@ -6,6 +6,7 @@ import contextlib
 import json
 import pickle
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from agentl.replay import decode, encode
 from agentl.values import value_digest
 from tests.field_reports import relay
 from tests.field_reports.kit import Ledger, Place, drive, shape
+from tests.support.command import here
 
 
 class Trap:
@@ -55,6 +57,29 @@ def test_a_marker_in_a_result_changes_no_type(place: Place, marker: str) -> None
     seen, _ = relay.both_ways(place, lambda: value)
     assert [tool for tool, _, _ in seen] == ["sink"]
     assert seen[0][1]["data"] == json.loads(json.dumps(shape(value)))
+
+
+@pytest.mark.parametrize("marker", ["jsonpickle", "constructor", "class name", "symbol", "opaque"])
+def test_what_stands_beside_a_journal_is_only_read(tmp_path: Path, marker: str) -> None:
+    """OPS-3, OPS-6, OPS-9: notes, marks, refusals and portable files of another's making build nothing."""
+    value = MARKERS[marker]
+    run = tmp_path / "runs" / "r"
+    run.mkdir(parents=True)
+    (run / "wal.jsonl").write_text(json.dumps({"seq": 0, "kind": "open", "key": value, "args": value}) + "\n")
+    for name in ("meta.json", "refusal.json", "lease.json"):
+        (run / name).write_text(json.dumps({"run_id": value, "open": value, "written": value, "code": value}))
+    before = set(sys.modules)
+    for words in (["durable", "list", tmp_path / "runs", "--json"], ["durable", "verify", tmp_path / "runs"]):
+        assert here(*words).code in (0, 1)
+    (run / "mark.json").write_text(json.dumps({"mark": value, "run_id": value, "at": value, "other": value}))
+    assert here("durable", "list", tmp_path / "runs", "--json").code == 0
+    file = tmp_path / "r.portable"
+    file.write_text(
+        json.dumps({"format": "agentl.durable.portable.v1", "run_id": value, "entries": 0}) + "\n"
+    )
+    assert here("durable", "import", file, tmp_path / "copies", "--copy").code == 2
+    loaded = [name for name in sys.modules if name not in before]
+    assert not [name for name in loaded if name.partition(".")[0] in ("os", "subprocess", "pickle", "yaml")]
 
 
 @pytest.mark.parametrize("marker", MARKERS)

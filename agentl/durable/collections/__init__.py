@@ -1,5 +1,5 @@
 """All durable runs of one place (`OPS-2`)."""
 
-from agentl.durable.collections.base import Collection, RunNote
+from agentl.durable.collections.base import Collection, KeptStore, RunNote
 
-__all__ = ["Collection", "RunNote"]
+__all__ = ["Collection", "KeptStore", "RunNote"]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from agentl.durable.lease import Lease
+from agentl.durable.marks import Mark
 from agentl.durable.requests import Filed
 from agentl.durable.states import COMPLETED, INTERRUPTED, NEW, REFUSED, RUNNING, WAITING
 from agentl.durable.stores.base import Meta, Store
@@ -83,6 +84,32 @@ class RunNote:
 
 
 @runtime_checkable
+class KeptStore(Store, Protocol):
+    """A store whose run can leave its place and arrive in another (`OPS-6` to `OPS-8`)."""
+
+    def exists(self) -> bool:
+        """Whether there are entries of the run."""
+
+    def mark(self) -> Mark | None:
+        """Why nobody may drive the run; ``acquire`` looks at it in the step in which it gives a lease."""
+
+    def write_mark(self, mark: Mark) -> None:
+        """Put a mark down, durable; only the driver does."""
+
+    def erase(self, mark: Mark) -> None:
+        """Put a mark down and remove all that it stands for; only the driver does."""
+
+    def receive(self, lines: Sequence[bytes], meta: Meta, mark: Mark, epoch: int) -> None:
+        """Take a run in, under a mark, where none is; ``epoch`` is the greatest that it has had."""
+
+    def settle_in(self) -> None:
+        """Take the mark of a run that was arriving away."""
+
+    def remove_marked(self, mark: Mark | None) -> None:
+        """Remove a run that is marked, and leave ``mark`` or nothing."""
+
+
+@runtime_checkable
 class Collection(Protocol):
     """All runs of a place (`OPS-2`)."""
 
@@ -100,11 +127,20 @@ class Collection(Protocol):
     def ids(self) -> list[str]:
         """The ids of all runs, sorted; those that only a tombstone remembers are left out."""
 
-    def store(self, run_id: str) -> Store:
+    def store(self, run_id: str) -> KeptStore:
         """The store of one run, there or not yet."""
 
     def address(self, run_id: str) -> str:
         """How a command line names one run."""
+
+    def store_of(self, note: RunNote) -> KeptStore:
+        """The store of the run of a note; in a directory two runs may have one id."""
+
+    def reclaim(self) -> None:
+        """Give the room of purged runs back to the system, where that disturbs nobody (`OPS-7`)."""
+
+    def marks(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Every mark of the place with the address of its run (`OPS-6`)."""
 
     def notes(self) -> Iterator[RunNote]:
         """A note of every run, in the order of ids; no chain is read (`OPS-3`)."""

@@ -12,10 +12,12 @@ from typing import Any, Final
 from agentl.durable.address import directory_address
 from agentl.durable.collections.base import RunNote
 from agentl.durable.collections.names import directory_name
+from agentl.durable.requests import Filed
 from agentl.durable.stores import oslock
 from agentl.durable.stores.base import failing_as
-from agentl.durable.stores.file import REQUESTS, FileStore, read_lease_note
+from agentl.durable.stores.file import FileStore
 from agentl.durable.stores.file_requests import FileBook
+from agentl.durable.stores.run_directory import MARK, REQUESTS, read_lease_note
 
 WAL: Final = "wal.jsonl"
 # An entry that is longer than this at the end of a journal is not looked at for its number.
@@ -86,6 +88,29 @@ class DirectoryCollection:
             names = sorted(entry.name for entry in listing if not entry.name.startswith("."))
         return found + [self.directory / name for name in names if (self.directory / name / WAL).is_file()]
 
+    def store_of(self, note: RunNote) -> FileStore:
+        """The store in the directory of a note."""
+        return FileStore(note.address)
+
+    def reclaim(self) -> None:
+        """A file that is removed gives its room back by itself."""
+
+    def marks(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Every mark with the address of its run, in the order of the names of their directories (`OPS-6`).
+
+        Raises:
+            StoreFailure: a directory cannot be read.
+        """
+        with failing_as("read"):
+            if not self.directory.is_dir():
+                return
+            with os.scandir(self.directory) as listing:
+                names = sorted(entry.name for entry in listing if not entry.name.startswith("."))
+            for place in (self.directory, *(self.directory / name for name in names)):
+                found = _read(place / MARK)
+                if found is not None:
+                    yield directory_address(str(place)), found
+
     def notes(self) -> Iterator[RunNote]:
         """A note of every run, in the order of the names of their directories (`OPS-3`).
 
@@ -126,8 +151,14 @@ def _note(place: str) -> RunNote | None:
         lease=read_lease_note(Path(place)) if held else None,
         entries=entries,
         refusal=_read(f"{place}/refusal.json"),
-        waiting=tuple(FileBook(Path(place) / REQUESTS).all(open_only=True)),
+        waiting=_waiting(f"{place}/{REQUESTS}"),
+        mark=_read(f"{place}/{MARK}"),
     )
+
+
+def _waiting(place: str) -> tuple[Filed, ...]:
+    """The open requests; most runs have none, and no directory for them."""
+    return tuple(FileBook(Path(place)).all(open_only=True)) if os.path.isdir(place) else ()  # noqa: PTH112
 
 
 def _entries(descriptor: int, size: int, *, held: bool) -> int | None:

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from agentl.durable.collections.base import RunNote
+from agentl.durable.marks import Mark
 from agentl.durable.requests import Filed, in_order
 from agentl.durable.stores.base import failure, json_object
 from agentl.durable.stores.rows import in_force
 from agentl.durable.stores.sqlite import SQLiteStore
-from agentl.durable.stores.sqlite_file import has_tables, lease_row, reading
+from agentl.durable.stores.sqlite_file import connected, has_tables, lease_row, reading
+from agentl.durable.stores.sqlite_marks import all_marks
 from agentl.durable.stores.sqlite_requests import open_requests
 from agentl.errors import DurableError
 
@@ -86,6 +88,32 @@ class SQLiteCollection:
         """File and run."""
         return f"{self.name}#{run_id}"
 
+    def store_of(self, note: RunNote) -> SQLiteStore:
+        """The store of the run of a note."""
+        return self.store(note.run_id)
+
+    def reclaim(self) -> None:
+        """Write the file anew without its holes; left for another time while a run is driven (`OPS-7`).
+
+        Raises:
+            StoreFailure: it could not be written.
+        """
+        if any(note.lease is not None for note in self.notes()):
+            return
+        try:
+            with connected(self.path) as connection:
+                connection.execute("VACUUM")
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except sqlite3.OperationalError:
+            return  # somebody has begun to drive meanwhile: new runs use the room as well
+        except sqlite3.Error as error:
+            raise failure("write", error) from error
+
+    def marks(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Every mark with the address of its run, in the order of ids (`OPS-6`)."""
+        for run_id, mark in (self._look(all_marks) or {}).items():
+            yield self.address(run_id), mark
+
     def notes(self) -> Iterator[RunNote]:
         """A note of every run, in the order of ids (`OPS-3`).
 
@@ -93,12 +121,12 @@ class SQLiteCollection:
             DurableError: the file is no database.
             StoreFailure: it cannot be read.
         """
-        rows, waiting = self._look(_rows) or ((), {})
+        rows, waiting, marks = self._look(_rows) or ((), {}, {})
         for row in rows:
             if row[1] is not None or row[2]:
-                yield self._note(row, waiting.get(row[0], ()))
+                yield self._note(row, waiting.get(row[0], ()), marks.get(row[0]))
 
-    def _note(self, row: tuple[Any, ...], waiting: Sequence[Filed]) -> RunNote:
+    def _note(self, row: tuple[Any, ...], waiting: Sequence[Filed], mark: Mark | None) -> RunNote:
         run_id, meta, entries, epoch, holder, since, expires, refusal = row
         row_of_lease = (
             lease_row((epoch, holder, since, expires), self._clock()) if epoch is not None else None
@@ -111,8 +139,11 @@ class SQLiteCollection:
             entries=entries or 0,
             refusal=json_object(refusal),
             waiting=tuple(in_order(waiting, open_only=True)),
+            mark=mark,
         )
 
 
-def _rows(connection: sqlite3.Connection) -> tuple[list[Any], dict[str, list[Filed]]]:
-    return connection.execute(_NOTES).fetchall(), open_requests(connection)
+def _rows(
+    connection: sqlite3.Connection,
+) -> tuple[list[Any], dict[str, list[Filed]], dict[str, dict[str, Any]]]:
+    return connection.execute(_NOTES).fetchall(), open_requests(connection), all_marks(connection)

@@ -8,37 +8,32 @@ lets go; after a crash they are a torn tail (`STO-5`).
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final
 
-from agentl.durable.lease import Lease, Liveness, may_append, next_epoch, shown
-from agentl.durable.stores import oslock
+from agentl.durable.lease import Lease, may_append, next_epoch, shown
+from agentl.durable.marks import Mark, refuse_marked
 from agentl.durable.stores.base import Meta, failing_as, failure, utc_now
-from agentl.durable.stores.direct import DirectTail, open_apart, whole_blocks
+from agentl.durable.stores.direct import DirectTail, whole_blocks
 from agentl.durable.stores.file_requests import FileBook
 from agentl.durable.stores.forks import watch
-from agentl.durable.stores.process import liveness_of
+from agentl.durable.stores.run_directory import MARK, REQUESTS, RunDirectory
 from agentl.durable.stores.torn import Division, divide
-from agentl.errors import LeaseHeld, LeaseLost, StoreFailure
+from agentl.errors import LeaseLost, StoreFailure
 
-REQUESTS: Final = "requests"
 FIRST_LAYOUT: Final = 32 * 1024
 LAYOUT: Final = 256 * 1024
 # Entries that wait are written out, unsynchronised, when they get this many bytes.
 WAITING: Final = 256 * 1024
-# How often, and how long apart, a refused driver looks for the name of one that has just begun.
-LOOKS: Final = 20
-LOOK_SECONDS: Final = 0.01
-_DRIVER: Final = re.compile(rb'"kind": ?"(?:open|resume)"')
+# As an entry begins; the same words further on may be what a sensor said.
+_DRIVER: Final = re.compile(rb'\{"seq": ?[0-9]+, ?"kind": ?"(?:open|resume)"')
+_EPOCH: Final = re.compile(rb'"epoch": ?([0-9]{1,18})[,}]')
 _fdatasync: Final = getattr(os, "fdatasync", os.fsync)
 
 
-class FileStore:
+class FileStore(RunDirectory):
     """One run in ``directory``: ``wal.jsonl``, ``meta.json``, ``lease.json`` (`STO-3`).
 
     Nothing is touched before the lease is taken. The directory is created with mode 0700
@@ -46,8 +41,7 @@ class FileStore:
     """
 
     def __init__(self, directory: str | os.PathLike[str]) -> None:
-        self.directory = Path(directory)
-        self.wal = self.directory / "wal.jsonl"
+        super().__init__(directory)
         self.requests = FileBook(self.directory / REQUESTS)
         self._descriptor = -1
         self._epoch = 0
@@ -60,11 +54,6 @@ class FileStore:
         self._changed = False
         self._division: Division | None = None
         self._tail: DirectTail | None = None
-
-    @property
-    def name(self) -> str:
-        """The path of the journal file."""
-        return str(self.wal)
 
     # --- reading -----------------------------------------------------------------------
 
@@ -85,27 +74,6 @@ class FileStore:
             except FileNotFoundError:
                 return Division([], 0, 0, False)
 
-    def _read_json(self, name: str) -> dict[str, Any] | None:
-        return read_json(self.directory / name)
-
-    def exists(self) -> bool:
-        """Whether there is a journal file."""
-        return self.wal.is_file()
-
-    def held(self) -> Lease | None:
-        """The lease of the process that drives the run now, or ``None``."""
-        try:
-            descriptor = os.open(self.wal, os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:
-            return None
-        try:
-            return self._note() if oslock.is_held(descriptor) else None
-        finally:
-            os.close(descriptor)
-
-    def _note(self) -> Lease:
-        return read_lease_note(self.directory)
-
     # --- driving -----------------------------------------------------------------------
 
     def acquire(self, holder: str) -> Lease:
@@ -118,6 +86,7 @@ class FileStore:
         with failing_as("open"):
             fresh = not self.wal.exists()
             if fresh:
+                refuse_marked(self.mark(), self.name)
                 self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             descriptor = self._lock()
             if fresh:
@@ -130,11 +99,11 @@ class FileStore:
         self._waiting.clear()
         self._waiting_bytes = 0
         try:
+            refuse_marked(self.mark(), self.name)
             division = self._division = self._divide()
             self._end, self._laid_out = division.end, division.end + division.torn
             self._unfinished = division.unfinished
-            drivers = sum(1 for line in division.lines if _DRIVER.search(line))
-            lease = Lease(next_epoch(drivers), holder, utc_now())
+            lease = Lease(next_epoch(_latest_epoch(division.lines)), holder, utc_now())
             self._epoch = lease.epoch
             self._replace(
                 "lease.json", {"epoch": lease.epoch, "holder": holder, "since": lease.since}, sync=True
@@ -143,34 +112,6 @@ class FileStore:
             self._let_go()
             raise
         return lease
-
-    def _lock(self) -> int:
-        looks = 0
-        while True:
-            descriptor = open_apart(self.wal, os.O_CREAT)
-            try:
-                if not oslock.take(descriptor):
-                    looks += 1
-                    self._refuse(patient=looks < LOOKS)
-                # The file that is locked must be the one that the name leads to.
-                elif os.path.samestat(os.fstat(descriptor), self.wal.stat()):
-                    return descriptor
-            except FileNotFoundError:
-                pass
-            except BaseException:
-                os.close(descriptor)
-                raise
-            os.close(descriptor)
-
-    def _refuse(self, *, patient: bool) -> None:
-        """Refuse by name. Whoever has just got the lock may not have noted down yet that it is his."""
-        note = self._note()
-        if patient and (note.holder == "?" or liveness_of(note.holder)[0] is Liveness.DEAD):
-            time.sleep(LOOK_SECONDS)
-            return
-        raise LeaseHeld(
-            code="durable.lease_held", holder=shown(note.holder), since=note.since, epoch=note.epoch
-        )
 
     def forked(self) -> None:
         """In a forked child: the lock stays with the parent, and nothing is written here (`STO-6`)."""
@@ -278,10 +219,6 @@ class FileStore:
             self._broken = error
             raise
 
-    def refusal(self) -> Mapping[str, Any] | None:
-        """The content of ``refusal.json``."""
-        return self._read_json("refusal.json")
-
     def write_refusal(self, refusal: Mapping[str, Any] | None) -> None:
         """Replace or remove ``refusal.json``.
 
@@ -296,29 +233,24 @@ class FileStore:
         with failing_as("write"):
             (self.directory / "refusal.json").unlink(missing_ok=True)
 
-    def _replace(self, name: str, data: Mapping[str, Any], *, sync: bool) -> None:
-        content = json.dumps(data, ensure_ascii=True, indent=2).encode("ascii") + b"\n"
-        temporary = self.directory / f"{name}.tmp"
-        with failing_as("write"):
-            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-            try:
-                view = memoryview(content)
-                while view:
-                    view = view[os.write(descriptor, view) :]
-                if sync:
-                    os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
-            temporary.replace(self.directory / name)
-            if sync:
-                self._sync_directory()
+    def write_mark(self, mark: Mark) -> None:
+        """Put the mark down, durable; only the driver does, and nobody drives the run afterwards.
 
-    def _sync_directory(self) -> None:
-        descriptor = os.open(self.directory, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        Raises:
+            StoreFailure: it could not be written.
+        """
+        self._check(self._epoch)
+        self._replace(MARK, mark, sync=True)
+
+    def erase(self, mark: Mark) -> None:
+        """Put the mark down, then remove all that it stands for; only the driver does (`OPS-7`).
+
+        Raises:
+            StoreFailure: something could not be removed; the mark stands, and the same again goes on.
+        """
+        self.write_mark(mark)
+        self._waiting, self._changed = [], False
+        self._clear(MARK)
 
     # --- letting go --------------------------------------------------------------------
 
@@ -365,27 +297,8 @@ class FileStore:
             self.release(self._epoch)
 
 
-def read_json(file: Path) -> dict[str, Any] | None:
-    """The JSON object in a file; ``None`` when there is no file, or something else in it.
-
-    Raises:
-        StoreFailure: the file cannot be read.
-    """
-    with failing_as("read"):
-        try:
-            content = file.read_bytes()
-        except FileNotFoundError:
-            return None
-    try:
-        data = json.loads(content)
-    except (ValueError, RecursionError):
-        return None
-    return data if isinstance(data, dict) else None
-
-
-def read_lease_note(directory: Path) -> Lease:
-    """What ``lease.json`` says of the driver; it is a note for people and decides nothing (`STO-6`)."""
-    note = read_json(directory / "lease.json") or {}
-    epoch = note.get("epoch")
-    holder, since = str(note.get("holder", "?")), str(note.get("since", "?"))
-    return Lease(epoch if isinstance(epoch, int) else 0, holder, since)
+def _latest_epoch(lines: Sequence[bytes]) -> int:
+    """The greatest epoch so far: the number of drivers, or what one wrote that came from elsewhere."""
+    drivers = [line for line in lines if _DRIVER.match(line)]
+    written = [int(found[1]) for line in drivers if (found := _EPOCH.search(line)) is not None]
+    return max([len(drivers), *written])

@@ -11,11 +11,11 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 from agentl.durable.lease import LEASE_SECONDS, RENEWALS, Lease
+from agentl.durable.marks import Mark, refuse_marked
 from agentl.durable.run_ids import check_run_id
 from agentl.durable.stores.base import Meta, failure, json_object
 from agentl.durable.stores.forks import watch
@@ -31,10 +31,11 @@ from agentl.durable.stores.postgres_link import (
     rows,
     shown,
 )
+from agentl.durable.stores.postgres_marks import ERASE, FENCE, LATEST, WRITE_MARK, PostgresRun, iso, lease_row
 from agentl.durable.stores.postgres_requests import PostgresBook
 from agentl.durable.stores.postgres_schema import prepare
 from agentl.durable.stores.renewal import Renewal
-from agentl.durable.stores.rows import LeaseRow, admit, in_force, succeed
+from agentl.durable.stores.rows import admit, in_force, succeed
 from agentl.errors import DurableError, LeaseLost, StoreFailure
 
 if TYPE_CHECKING:
@@ -46,11 +47,6 @@ _LEASES: Final = (
     "SELECT epoch, holder, since, expires IS NULL, coalesce(expires <= clock_timestamp(), false) "
     "FROM agentl.leases WHERE run_id = %(run)s ORDER BY epoch"
 )
-_LATEST: Final = (
-    "SELECT epoch, holder, since, expires IS NULL, coalesce(expires <= clock_timestamp(), false) "
-    "FROM agentl.leases WHERE run_id = %(run)s ORDER BY epoch DESC LIMIT 1"
-)
-_FENCE: Final = "SELECT epoch, driven FROM agentl.runs WHERE run_id = %(run)s FOR NO KEY UPDATE"
 _GRANT: Final = (
     "INSERT INTO agentl.leases (run_id, epoch, holder, since, expires, claim) VALUES (%(run)s, %(epoch)s, "
     "%(holder)s, %(since)s, clock_timestamp() + make_interval(secs => %(seconds)s), %(claim)s)"
@@ -81,7 +77,7 @@ _ENTRIES: Final = "SELECT body FROM agentl.entries WHERE run_id = %(run)s AND se
 _abandoned: Final[list[Any]] = []
 
 
-class PostgresStore:
+class PostgresStore(PostgresRun):
     """The run ``run_id`` in the PostgreSQL database that ``dsn`` names (`STO-7`).
 
     The time of leases is that of the server, so the clocks of the drivers do not matter. The rows of older
@@ -106,8 +102,7 @@ class PostgresStore:
         statement_seconds: float = STATEMENT_SECONDS,
         reconnect_seconds: float = RECONNECT_SECONDS,
     ) -> None:
-        self.dsn = dsn
-        self.run_id = check_run_id(run_id)
+        super().__init__(dsn, check_run_id(run_id))
         self.requests = PostgresBook(dsn, run_id)
         self._shown = shown(dsn)
         self._lease_seconds = lease_seconds
@@ -166,7 +161,7 @@ class PostgresStore:
 
     def held(self) -> Lease | None:
         """The lease that is in force now, or ``None``."""
-        (rows,) = self._rows((_LATEST, {}))
+        (rows,) = self._rows((LATEST, {}))
         return in_force(lease_row(rows[0]) if rows else None)
 
     def refusal(self) -> Mapping[str, Any] | None:
@@ -232,10 +227,11 @@ class PostgresStore:
                 "INSERT INTO agentl.runs (run_id) VALUES (%(run)s) ON CONFLICT DO NOTHING", self._named()
             )
             # From here on no append and no other driver gets through.
-            link.execute(_FENCE, self._named())
+            link.execute(FENCE, self._named())
+            refuse_marked(self._mark(link), self.name)
             rows = [lease_row(row) for row in link.execute(_LEASES, self._named())]
             (now,) = _only(link.execute("SELECT clock_timestamp()").fetchone())
-            lease = succeed(rows, holder, _iso(now))
+            lease = succeed(rows, holder, iso(now))
             epoch = self._named(epoch=lease.epoch)
             link.execute(_GRANT, {**epoch, "holder": holder, "since": now})
             link.execute(
@@ -284,7 +280,7 @@ class PostgresStore:
             self._renewed = time.monotonic()
 
     def _lost(self) -> None:
-        rows = self._rows((_LATEST, {}))[0]
+        rows = self._rows((LATEST, {}))[0]
         latest = lease_row(rows[0]) if rows else None
         admit(self._epoch, latest)
         raise failure("append", f"epoch {self._epoch}")
@@ -319,9 +315,9 @@ class PostgresStore:
         with link.transaction():
             # Waits for what the server may still be doing for the connection that was lost; what it has not
             # begun yet comes too late, because the entries are there.
-            fence = link.execute(_FENCE, self._named()).fetchone()
+            fence = link.execute(FENCE, self._named()).fetchone()
             if fence is None or fence != (self._epoch, True):
-                rows = self._ask(link, _LATEST, {})
+                rows = self._ask(link, LATEST, {})
                 admit(self._epoch, lease_row(rows[0]) if rows else None)
                 raise failure("reconnect", f"epoch {self._epoch}")
             begins = self._seq - len(self._last)
@@ -390,6 +386,26 @@ class PostgresStore:
         """
         text = None if refusal is None else json.dumps(refusal)
         if not self._write("write", _REFUSAL, text=text):
+            self._refuse()
+
+    # --- leaving -----------------------------------------------------------------------
+
+    def write_mark(self, mark: Mark) -> None:
+        """Put the mark down, durable; only the driver does, and nobody drives the run afterwards (`OPS-6`).
+
+        Raises:
+            StoreFailure: it could not be written, or the lease is lost.
+        """
+        if not self._write("write", WRITE_MARK, text=json.dumps(dict(mark))):
+            self._refuse()
+
+    def erase(self, mark: Mark) -> None:
+        """Put the mark down and remove all that it stands for, in one step; only the driver does (`OPS-7`).
+
+        Raises:
+            StoreFailure: it could not be done, or the lease is lost.
+        """
+        if not self._write("write", ERASE, text=json.dumps(dict(mark))):
             self._refuse()
 
     def _refuse(self) -> None:
@@ -463,16 +479,6 @@ class PostgresStore:
         link = getattr(self, "_link", None)
         if link is not None:
             link.close()
-
-
-def lease_row(row: Sequence[Any]) -> LeaseRow:
-    """A lease from its epoch, holder, since, whether it was released and whether it is late (`STO-6`)."""
-    epoch, holder, since, released, late = row
-    return LeaseRow(epoch, holder, _iso(since), released, late)
-
-
-def _iso(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="seconds")
 
 
 def _only(row: tuple[Any, ...] | None) -> tuple[Any, ...]:

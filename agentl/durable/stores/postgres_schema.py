@@ -56,7 +56,10 @@ CREATE TABLE agentl.requests (
 CREATE INDEX open_requests ON agentl.requests (run_id) WHERE decision IS NULL;
 """
 
-STEPS: Final[tuple[LiteralString, ...]] = (_RUNS, _REQUESTS)
+# Why nobody may drive the run here (`OPS-6`).
+_MARKS: Final = "ALTER TABLE agentl.runs ADD COLUMN mark text"
+
+STEPS: Final[tuple[LiteralString, ...]] = (_RUNS, _REQUESTS, _MARKS)
 """Step 1, step 2, …; the version of a database is the number of steps that it has seen."""
 
 LOCK: Final = 0x6167656E746C

@@ -6,16 +6,18 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 from agentl.durable.lease import LEASE_SECONDS, RENEWALS, Lease
+from agentl.durable.marks import Mark, refuse_marked
+from agentl.durable.stores import sqlite_marks as marks
 from agentl.durable.stores.base import Meta, failing_as, failure, json_object, utc_now
 from agentl.durable.stores.forks import watch
 from agentl.durable.stores.renewal import Renewal
-from agentl.durable.stores.rows import LeaseRow, admit, in_force, succeed
+from agentl.durable.stores.rows import admit, succeed
 from agentl.durable.stores.sqlite_file import (
     connected,
     failing,
@@ -26,17 +28,15 @@ from agentl.durable.stores.sqlite_file import (
     transaction,
 )
 from agentl.durable.stores.sqlite_requests import SQLiteBook
+from agentl.durable.stores.sqlite_run import INSERT, LEASES, META, SQLiteRun
 from agentl.errors import LeaseLost, StoreFailure
 
-_LEASES: Final = "SELECT epoch, holder, since, expires FROM leases WHERE run_id = ? ORDER BY epoch"
-_LATEST: Final = f"{_LEASES} DESC LIMIT 1"
-_INSERT: Final = "INSERT INTO entries VALUES (?, ?, ?)"
 _RELEASE: Final = "UPDATE leases SET expires = NULL WHERE run_id = ? AND epoch = ?"
 # A connection must be neither used nor closed in a forked child; the child keeps it to its end.
 _abandoned: Final[list[sqlite3.Connection]] = []
 
 
-class SQLiteStore:
+class SQLiteStore(SQLiteRun):
     """The run ``run_id`` in the SQLite file ``path`` (`STO-4`).
 
     A released lease has no ``expires``. Rows of older leases are kept: they tell whether an
@@ -55,23 +55,15 @@ class SQLiteStore:
         lease_seconds: float = LEASE_SECONDS,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self.path = Path(path)
-        self.run_id = run_id
+        super().__init__(path, run_id, clock)
         self.requests = SQLiteBook(self.path, run_id)
-        self._clock = clock
         self._lease_seconds = lease_seconds
-        self._connection: sqlite3.Connection | None = None
         self._epoch = 0
         self._seq = 0
         self._waiting: list[tuple[str, int, bytes]] = []
         self._renewed = 0.0
         self._broken: StoreFailure | None = None
         self._renewal: Renewal | None = None
-
-    @property
-    def name(self) -> str:
-        """File and run."""
-        return f"{self.path}#{self.run_id}"
 
     @staticmethod
     def runs(path: str | os.PathLike[str]) -> list[str]:
@@ -110,34 +102,6 @@ class SQLiteStore:
             ]
         return json_object(row[0]) if row else None, lines
 
-    def exists(self) -> bool:
-        """Whether the file holds entries of this run."""
-        with failing("read"), self._reader() as connection:
-            if connection is None:
-                return False
-            found = connection.execute("SELECT 1 FROM entries WHERE run_id = ? LIMIT 1", (self.run_id,))
-            return found.fetchone() is not None
-
-    def held(self) -> Lease | None:
-        """The lease that is in force now, or ``None``."""
-        with failing("read"), self._reader() as connection:
-            return in_force(self._latest(connection)) if connection is not None else None
-
-    @contextmanager
-    def _reader(self) -> Iterator[sqlite3.Connection | None]:
-        if self._connection is not None:
-            yield self._connection
-            return
-        if not self.path.is_file():
-            yield None
-            return
-        with reading(self.path) as connection:
-            yield connection if has_tables(connection) else None
-
-    def _latest(self, connection: sqlite3.Connection) -> LeaseRow | None:
-        row = connection.execute(_LATEST, (self.run_id,)).fetchone()
-        return lease_row(row, self._clock()) if row is not None else None
-
     # --- driving -----------------------------------------------------------------------
 
     def acquire(self, holder: str) -> Lease:
@@ -164,8 +128,9 @@ class SQLiteStore:
 
     def _take(self, connection: sqlite3.Connection, holder: str) -> Lease:
         with transaction(connection):
+            refuse_marked(marks.mark_of(connection, self.run_id), self.name)
             self._renewed = now = self._clock()
-            rows = [lease_row(row, now) for row in connection.execute(_LEASES, (self.run_id,)).fetchall()]
+            rows = [lease_row(row, now) for row in connection.execute(LEASES, (self.run_id,)).fetchall()]
             lease = succeed(rows, holder, utc_now())
             connection.execute(
                 "INSERT INTO leases VALUES (?, ?, ?, ?, ?)",
@@ -196,9 +161,9 @@ class SQLiteStore:
             with transaction(connection):
                 self._fence(connection, epoch)
                 if len(waiting) == 1:
-                    connection.execute(_INSERT, waiting[0])
+                    connection.execute(INSERT, waiting[0])
                 else:
-                    connection.executemany(_INSERT, waiting)
+                    connection.executemany(INSERT, waiting)
                 now = self._clock()
                 if now - self._renewed >= self._lease_seconds / RENEWALS:
                     self._renew(connection, now)
@@ -248,10 +213,7 @@ class SQLiteStore:
                 connection.execute("PRAGMA synchronous=NORMAL")
             with transaction(connection):
                 self._fence(connection, self._epoch)
-                connection.execute(
-                    "INSERT INTO runs VALUES (?, ?) ON CONFLICT (run_id) DO UPDATE SET meta = excluded.meta",
-                    (self.run_id, json.dumps(meta)),
-                )
+                connection.execute(META, (self.run_id, json.dumps(meta)))
             if not sync:
                 connection.execute("PRAGMA synchronous=FULL")
         except sqlite3.Error as error:
@@ -286,6 +248,38 @@ class SQLiteStore:
                     (self.run_id, json.dumps(refusal)),
                 )
 
+    # --- leaving -----------------------------------------------------------------------
+
+    def write_mark(self, mark: Mark) -> None:
+        """Put the mark down, durable; only the driver does, and nobody drives the run afterwards.
+
+        Raises:
+            StoreFailure: it could not be written, or the lease is lost.
+        """
+        self._as_driver(lambda connection: marks.write(connection, self.run_id, mark))
+
+    def erase(self, mark: Mark) -> None:
+        """Put the mark down and remove all that it stands for, in one step; only the driver does (`OPS-7`).
+
+        Raises:
+            StoreFailure: it could not be done, or the lease is lost.
+        """
+
+        def work(connection: sqlite3.Connection) -> None:
+            marks.erase(connection, self.run_id)
+            marks.write(connection, self.run_id, mark)
+
+        self._as_driver(work)
+
+    def _as_driver(self, work: Callable[[sqlite3.Connection], None]) -> None:
+        connection = self._check(self._epoch)
+        try:
+            with transaction(connection):
+                self._fence(connection, self._epoch)
+                work(connection)
+        except sqlite3.Error as error:
+            raise self._break("write", error) from error
+
     # --- letting go --------------------------------------------------------------------
 
     def release(self, epoch: int) -> None:
@@ -302,7 +296,7 @@ class SQLiteStore:
                 with transaction(connection):
                     if self._waiting:
                         self._fence(connection, epoch)
-                        connection.executemany("INSERT INTO entries VALUES (?, ?, ?)", self._waiting)
+                        connection.executemany(INSERT, self._waiting)
                     connection.execute(_RELEASE, (self.run_id, epoch))
             else:
                 # The run has ended here, so this driver is no longer inside a call. A file that cannot be
