@@ -41,6 +41,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("journal", "reasoning"),
     ("runtime",),
     ("durable", "replay", "seal", "receiver"),
+    ("tasks",),
     ("analysis",),
     ("cli", "__main__"),
 )

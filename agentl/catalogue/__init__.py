@@ -20,6 +20,7 @@ from agentl.catalogue import (
     receiver,
     replay,
     runtime,
+    tasks,
 )
 
 CATALOGUE: Final[dict[str, tuple[str, str]]] = {
@@ -31,6 +32,7 @@ CATALOGUE: Final[dict[str, tuple[str, str]]] = {
     **operations.TEXTS,
     **replay.TEXTS,
     **receiver.TEXTS,
+    **tasks.TEXTS,
     **analysis.TEXTS,
     **cli.TEXTS,
 }

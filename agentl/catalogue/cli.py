@@ -228,6 +228,22 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "cli.library.commands": ("Commandes :", "Commands:"),
     "cli.library.required": ("[obligatoire]", "[required]"),
     "cli.library.help": ("Afficher cette aide.", "Show this message and exit."),
+    "cli.help.task": (
+        "L'état d'une tâche, déduit du journal de son exécution.",
+        "The state of a task, derived from the journal of its run.",
+    ),
+    "cli.help.task_show": (
+        "Ce qui est demandé, prouvé, ouvert, en doute et dépensé.",
+        "What is asked, proven, open, in doubt and spent.",
+    ),
+    "cli.help.task_schema": (
+        "Le schéma JSON de ce qu'affiche `task show --json`.",
+        "The JSON Schema of what `task show --json` prints.",
+    ),
+    "cli.help.task_program": (
+        "Le programme de l'exécution (défaut : celui qu'elle a noté).",
+        "The program of the run (default: the one that it noted).",
+    ),
     "cli.help.agentl": (
         "AGENT-L : des agents gouvernés par un noyau, qui survivent aux pannes.",
         "AGENT-L: agents governed by a kernel, which survive crashes.",

@@ -58,6 +58,7 @@ def build() -> typer.Typer:
         options,
         replay,
         run,
+        task,
     )
 
     application = typer.Typer(
@@ -108,7 +109,15 @@ def build() -> typer.Typer:
     people = typer.Typer(
         cls=usage.Group, help=render("cli.help.approvals"), no_args_is_help=True, rich_markup_mode=None
     )
-    for group, kind, members in ((family, "durable", verbs), (people, "approvals", answers)):
+    tasks = typer.Typer(
+        cls=usage.Group, help=render("cli.help.task"), no_args_is_help=True, rich_markup_mode=None
+    )
+    states: tuple[tuple[str, Callable[..., int]], ...] = (("show", task.show), ("schema", task.schema))
+    for group, kind, members in (
+        (family, "durable", verbs),
+        (people, "approvals", answers),
+        (tasks, "task", states),
+    ):
         for name, verb in members:
             text = render(f"cli.help.{kind}_{name}")
             group.command(name, cls=usage.Command, help=text)(failures.guarded(verb))

@@ -60,7 +60,7 @@ def _members(agent: Agent) -> Iterator[str]:
     for tool in agent.tools:
         yield from braced(f"TOOL {name_text(tool.name)}", _tool(tool))
     if agent.has_policy or agent.policies or agent.redactions or agent.policy_default:
-        yield from braced("POLICY", _policy(agent))
+        yield from braced("POLICY", policy_lines(agent))
     yield from _reasoning(agent)
     yield from _behaviour(agent)
 
@@ -173,7 +173,8 @@ def _effects(effects: Iterable[Effect]) -> Iterator[str]:
         yield f"{path_text(effect.path)} = {expression_text(effect.value)}{internal},"
 
 
-def _policy(agent: Agent) -> Iterator[str]:
+def policy_lines(agent: Agent) -> Iterator[str]:
+    """The POLICY block of an agent, line by line; nothing when it has none."""
     if agent.policy_default is not None:
         yield f"DEFAULT {name_text(agent.policy_default)}"
     for redaction in agent.redactions:
