@@ -228,6 +228,11 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "cli.library.commands": ("Commandes :", "Commands:"),
     "cli.library.required": ("[obligatoire]", "[required]"),
     "cli.library.help": ("Afficher cette aide.", "Show this message and exit."),
+    "cli.help.durable_cancel": (
+        "Arrête une exécution pour de bon, et dit ce qu'elle a déjà fait.",
+        "Stop a run for good, and say what it has done.",
+    ),
+    "cli.help.cancel_reason": ("Pourquoi, pour le journal.", "Why, for the record."),
     "cli.help.task": (
         "L'état d'une tâche, déduit du journal de son exécution.",
         "The state of a task, derived from the journal of its run.",

@@ -74,6 +74,32 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "{target} ({action_id}) : indéterminée, attend un verdict (agentl durable settle)",
         "{target} ({action_id}): in doubt, waits for a verdict (agentl durable settle)",
     ),
+    "durable.cancelled": (
+        "l'exécution a été annulée par {by} le {at} ({reason}) ; elle ne reprend pas, "
+        "voyez `agentl durable show`",
+        "the run was cancelled by {by} at {at} ({reason}); it does not go on, see `agentl durable show`",
+    ),
+    "durable.cancel_over": (
+        "l'exécution {run_id} est déjà terminée ; il n'y a plus rien à annuler",
+        "the run {run_id} is over; there is nothing left to cancel",
+    ),
+    "durable.cancel_done": (
+        "exécution {run_id} annulée par {by} : {done} effet(s) accompli(s), {unknown} inconnu(s)",
+        "run {run_id} cancelled by {by}: {done} effect(s) done, {unknown} unknown",
+    ),
+    "durable.cancel_before": (
+        "exécution {run_id} déjà annulée par {by} le {at} : {done} effet(s) accompli(s), "
+        "{unknown} inconnu(s)",
+        "run {run_id} was cancelled by {by} at {at}: {done} effect(s) done, {unknown} unknown",
+    ),
+    "durable.cancel_stays": (
+        "{target} ({action_id}) : accompli, et non annulé",
+        "{target} ({action_id}): done, and not undone",
+    ),
+    "durable.cancel_unknown": (
+        "{target} ({action_id}) : inconnu ; à trancher avec `agentl durable settle`",
+        "{target} ({action_id}): unknown; to be settled with `agentl durable settle`",
+    ),
     "durable.none": (
         "aucune exécution durable dans {directory} (pas de wal.jsonl) ; vérifiez le répertoire",
         "no durable run in {directory} (no wal.jsonl); check the directory",

@@ -181,6 +181,10 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "ops.reconciled_true": ("l'effet avait eu lieu", "the effect had taken place"),
     "ops.reconciled_false": ("l'effet n'avait pas eu lieu", "the effect had not taken place"),
     "ops.reconciled_unknown": ("la question est restée sans réponse", "the question got no answer"),
+    "ops.step_cancelled": (
+        "■ annulée par {by} le {at} ({reason})",
+        "■ cancelled by {by} at {at} ({reason})",
+    ),
     "ops.step_extended": (
         "→ prolongée à {max_ticks} ticks le {at}",
         "→ extended to {max_ticks} ticks at {at}",

@@ -58,6 +58,7 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "task.end_in_doubt": ("une action est en doute", "an action is in doubt"),
     "task.end_failed": ("la dernière reprise a été refusée", "the last resume was refused"),
     "task.end_interrupted": ("interrompue, à reprendre", "interrupted, to be resumed"),
+    "task.end_cancelled": ("annulée", "cancelled"),
     "task.end_running": ("en cours", "running"),
     "task.end_new": ("pas encore commencée", "not begun"),
     "task.end_waiting_approval": ("attend un accord", "waits for an approval"),

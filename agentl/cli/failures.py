@@ -24,6 +24,8 @@ def exit_code(error: BaseException) -> int:
         return exits.INTERRUPTED
     if isinstance(error, StoreFailure):
         return exits.STORE_FAILED
+    if isinstance(error, AgentLError) and error.code == "durable.cancelled":
+        return exits.INTERRUPTED
     if isinstance(error, LeaseHeld):
         return exits.HELD
     return exits.USAGE if isinstance(error, AgentLError) else exits.FAILED

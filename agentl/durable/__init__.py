@@ -17,6 +17,7 @@ _HOME: Final[dict[str, str]] = {
     "DurableJournal": "agentl.durable.recovery",
     "resolutions_of": "agentl.durable.recovery",
     "DurableRun": "agentl.durable.run",
+    "cancel": "agentl.durable.cancelling",
     "settle": "agentl.durable.settling",
     "Survey": "agentl.durable.status",
     "export_journal": "agentl.durable.status",
@@ -37,6 +38,7 @@ _HOME: Final[dict[str, str]] = {
 
 if TYPE_CHECKING:
     from agentl.durable.boundary import DurableHost, DurableLLM
+    from agentl.durable.cancelling import cancel
     from agentl.durable.digests import state_digest
     from agentl.durable.lease import Lease
     from agentl.durable.program import program_digest
@@ -70,6 +72,7 @@ __all__ = [
     "Store",
     "StoreFailure",
     "Survey",
+    "cancel",
     "export_journal",
     "program_digest",
     "resolutions_of",

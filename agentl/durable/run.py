@@ -154,6 +154,8 @@ class DurableRun:
             raise DurableError(code="durable.other_run", found=index.run_id, wanted=wanted)
         if opened.get("program_sha256") != program_digest(self.agents):
             raise DurableError(code="durable.program_changed", run_id=index.run_id)
+        if index.cancel_args is not None:
+            raise DurableError(code="durable.cancelled", **dict(index.cancel_args))
         self.promise_changes = promise_changes(opened.get("promises"), promises_of(self.agents, [self._host]))
         # A driver in between may have promised something else when it recorded what now waits (`RES-9`).
         known = [change.target for change in self.promise_changes]

@@ -187,6 +187,8 @@ class ServedJournal:
             raise ReplayDivergence(
                 code="durable.prefix_write", entry=ordered.cursor, crossing=f"{kind}:{key}"
             )
+        if self.index.cancel_args is not None and kind != "verdict":
+            raise DurableError(code="durable.cancelled", **dict(self.index.cancel_args))
         if self.completed and kind not in ("extend", "verdict"):
             raise ReplayDivergence(code="durable.completed", crossing=f"{kind}:{key}")
         if self.lease is None:
@@ -227,6 +229,13 @@ class ServedJournal:
         ordered.cursor = ordered.prefix
         self.write("verdict", target, args, outcome, sync=True)
 
+    def append_cancel(self, args: Mapping[str, Any]) -> None:
+        """Add that somebody stopped the run; nothing but verdicts comes after it (`TSK-9`)."""
+        ordered = self._ordered
+        ordered.cursor = ordered.prefix
+        self._resume_due = False
+        self.write("cancel", self.index.run_id, args, sync=True)
+
     def _go_live(self, kind: str) -> None:
         if kind != "verdict":
             self._live = True
@@ -246,7 +255,7 @@ class ServedJournal:
                 self._waiting.append(verdict_of(entry))
             elif entry.kind == "park":
                 self.parked = entry.stored_args
-            elif entry.kind != "resume":
+            elif entry.kind not in ("resume", "cancel"):
                 return entry
             ordered.take()
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 COMPLETED: Final = "completed"
+CANCELLED: Final = "cancelled"
 RUNNING: Final = "running"
 REFUSED: Final = "refused"
 WAITING: Final = "waiting"

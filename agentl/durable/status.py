@@ -9,7 +9,7 @@ from typing import Any, Final
 from agentl.durable.lease import Lease
 from agentl.durable.recovery import DurableJournal, resolutions_of
 from agentl.durable.requests import Filed
-from agentl.durable.states import COMPLETED, INTERRUPTED, NEW, REFUSED, RUNNING, WAITING
+from agentl.durable.states import CANCELLED, COMPLETED, INTERRUPTED, NEW, REFUSED, RUNNING, WAITING
 from agentl.durable.stores.base import Meta, Store, utc_now
 from agentl.durable.stores.request_book import book_of
 from agentl.journal.index import Index
@@ -25,6 +25,8 @@ def status_of(index: Index, *, held: bool, refused: bool, waiting: bool = False)
     """The status of a run whose chain holds (`DUR-13`); ``waiting``: a request of it is open (`PRK-4`)."""
     if index.close_args is not None:
         return COMPLETED
+    if index.cancel_args is not None:
+        return CANCELLED
     if held:
         return RUNNING
     if refused:

@@ -23,7 +23,8 @@ class Step:
 
     Attributes:
         what: ``begun``, ``driver``, ``tick``, ``action``, ``approval``, ``verdict``, ``reconciled``,
-            ``extended``, ``parked``, ``ended``, or the kind of an entry that has no line of its own.
+            ``extended``, ``parked``, ``cancelled``, ``ended``, or the kind of an entry that has no line of
+            its own.
         seq: the number of its first entry.
         facts: what is said about it; times in ISO form.
         outcome: of an action: ``done``, ``failed``, ``in_doubt``, or ``open`` when there is none yet.
@@ -184,6 +185,9 @@ class _Story:
     def _close(self, entry: Entry, args: dict[str, Any]) -> None:
         self._say("ended", entry, reason=args.get("reason"), ticks=args.get("ticks"))
 
+    def _cancel(self, entry: Entry, args: dict[str, Any]) -> None:
+        self._say("cancelled", entry, by=args.get("by"), at=args.get("at"), reason=args.get("reason"))
+
     _STEPS: ClassVar[dict[str, Callable[[_Story, Entry, dict[str, Any]], None]]] = {
         "open": _begin,
         "resume": _resume,
@@ -196,6 +200,7 @@ class _Story:
         "verdict": _verdict,
         "reconcile": _reconcile,
         "extend": _extend,
+        "cancel": _cancel,
         "park": _park,
         "close": _close,
     }

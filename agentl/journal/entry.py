@@ -38,9 +38,10 @@ KINDS: Final = (
     "resume",
     "extend",
     "park",
+    "cancel",
 )
 ANNOTATIONS: Final = frozenset(
-    ("open", "intent", "resolution", "verdict", "checkpoint", "close", "resume", "extend", "park")
+    ("open", "intent", "resolution", "verdict", "checkpoint", "close", "resume", "extend", "park", "cancel")
 )
 # The kinds whose arguments come from the program; those of all others are written by the runtime
 # under fixed names and stay plain JSON.

@@ -17,8 +17,8 @@ class Index:
     """The facts of a journal that outlive its entries.
 
     ``open_args`` and ``close_args`` are the arguments of these entries (``close_args`` is ``None``
-    again after an ``extend``); ``limit`` the tick limit in force; ``epochs`` the number of drivers
-    so far; ``events`` the ids of events that the journal holds.
+    again after an ``extend``); ``cancel_args`` those of a cancellation; ``limit`` the tick limit in
+    force; ``epochs`` the number of drivers so far; ``events`` the ids of events that the journal holds.
     """
 
     def __init__(self) -> None:
@@ -28,6 +28,7 @@ class Index:
         self.open_args: Mapping[str, Any] | None = None
         self.close_args: Mapping[str, Any] | None = None
         self.closed_entries = 0
+        self.cancel_args: Mapping[str, Any] | None = None
         self.limit: int | None = None
         self.epochs = 0
         self.epoch = 0
@@ -96,6 +97,9 @@ class Index:
         self.close_args = None
         self.limit = args.get("max_ticks")
 
+    def _cancel(self, _key: str, args: Any, _error: Any, _agent: Any) -> None:
+        self.cancel_args = args
+
     def _checkpoint(self, key: str, _args: Any, _error: Any, _agent: Any) -> None:
         if key.isdecimal():
             self.last_tick = int(key)
@@ -147,6 +151,7 @@ class Index:
         "resume": _resume,
         "close": _close,
         "extend": _extend,
+        "cancel": _cancel,
         "checkpoint": _checkpoint,
         "intent": _intent,
         "invoke": _result,

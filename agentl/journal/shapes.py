@@ -54,6 +54,7 @@ _NEEDED: Final[Mapping[str, tuple[tuple[str, Check], ...]]] = {
     "close": (("ticks", _count), ("reason", _text)),
     "resume": (),
     "extend": (("max_ticks", _count),),
+    "cancel": (("by", _text), ("at", _text)),
     "park": (("request_id", _text), ("kind", _text), ("hash", _text), ("at", _text)),
 }
 _OPTIONAL: Final[Mapping[str, tuple[tuple[str, Check], ...]]] = {
@@ -63,6 +64,7 @@ _OPTIONAL: Final[Mapping[str, tuple[tuple[str, Check], ...]]] = {
     "resume": (("epoch", _count),),
     "close": (("trace_sha256", _text),),
     "park": (("deadline", _text),),
+    "cancel": (("reason", _text),),
 }
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from agentl.durable.requests import APPROVAL, Filed
-from agentl.durable.states import INTERRUPTED, NEW, REFUSED, RUNNING, WAITING
+from agentl.durable.states import CANCELLED, INTERRUPTED, NEW, REFUSED, RUNNING, WAITING
 from agentl.durable.status import Survey, survey
 from agentl.durable.stores.base import Store
 from agentl.evaluator import Evaluator
@@ -45,7 +45,7 @@ FAILED: Final = "failed"
 WAITING_APPROVAL: Final = "waiting_approval"
 WAITING_INPUT: Final = "waiting_input"
 ENDS: Final = (
-    *(EXHAUSTED, FAILED, GOAL_REACHED, IN_DOUBT, INTERRUPTED, NEW, RUNNING, STOPPED),
+    *(CANCELLED, EXHAUSTED, FAILED, GOAL_REACHED, IN_DOUBT, INTERRUPTED, NEW, RUNNING, STOPPED),
     *(WAITING_APPROVAL, WAITING_INPUT),
 )
 
@@ -205,6 +205,8 @@ def _end(seen: Survey, derived: Derived, objectives: tuple[Objective, ...]) -> s
     """Why nothing more happens, or that something may (`TSK-7`). The gravest thing that is true counts."""
     if seen.in_doubt() and seen.status != RUNNING:
         return IN_DOUBT
+    if seen.status == CANCELLED:
+        return CANCELLED
     if seen.status == REFUSED:
         return FAILED
     if seen.status == WAITING:
