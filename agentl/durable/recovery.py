@@ -75,7 +75,7 @@ class DurableJournal(ServedJournal):
                 verdict, settled = None, args.get("how")
                 attempt = args.get("attempt", attempt)
                 promise = tuple(args.get("promise", promise))
-            elif entry.kind != "resume":
+            elif entry.kind not in ("resume", "cancel"):
                 return Recovery(outcome=self._served(permit), attempt=attempt, verdict=verdict)
             self._ordered.take()
         # A promise that one driver did not make, although it called, is not made good by a later one.
