@@ -62,4 +62,4 @@ def database() -> Iterator[str]:
 
     dsn = server().database()
     yield dsn
-    server().drop(dsn)
+    server().empty(dsn)

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from agentl.durable import FileStore, SQLiteStore
+from agentl.durable import FileStore, PostgresStore, SQLiteStore
 from agentl.durable.lease import read_holder
 from tests.durable.world import RUN_ID
+from tests.support.postgres import kept_database, sql
 
 
 class Dying:
@@ -51,14 +52,42 @@ class DyingSQLite(Dying, SQLiteStore):
     """A SQLite store that dies."""
 
 
+class DyingPostgres(Dying, PostgresStore):
+    """A PostgreSQL store that dies."""
+
+
+_here: list[Path] = []
+
+
+def _database(folder: Path) -> str:
+    """The address of a database that holds what belongs to ``folder``: it is emptied for another one."""
+    dsn = kept_database()
+    if _here != [folder]:
+        _here[:] = [folder]
+        sql(dsn)(
+            "DO $$ BEGIN IF to_regclass('agentl.runs') IS NOT NULL THEN "
+            "DELETE FROM agentl.entries; DELETE FROM agentl.leases; DELETE FROM agentl.runs; END IF; END $$"
+        )
+    return dsn
+
+
 def store_at(kind: str, folder: Path) -> Any:
     """A store of the crash run in ``folder``."""
-    return DyingFile(folder / "run") if kind == "file" else DyingSQLite(folder / "runs.db", RUN_ID)
+    if kind == "file":
+        return DyingFile(folder / "run")
+    if kind == "sqlite":
+        return DyingSQLite(folder / "runs.db", RUN_ID)
+    return DyingPostgres(_database(folder), RUN_ID)
 
 
 def bury(kind: str, folder: Path) -> None:
     """Make the process that held the lease a dead one, where a test only played its death."""
     if kind == "file":
+        return
+    if kind == "postgres":
+        sql(kept_database())(
+            "UPDATE agentl.leases SET holder = regexp_replace(holder, ' start [0-9]+ ', ' start 0 ')"
+        )
         return
     connection = sqlite3.connect(folder / "runs.db")
     for epoch, holder in connection.execute("SELECT epoch, holder FROM leases").fetchall():

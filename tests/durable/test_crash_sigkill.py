@@ -23,6 +23,7 @@ def kill() -> None:
 
 def killed_child(kind: str, folder: Path, promise: str, death: tuple[str, int]) -> None:
     """Run in a child of its own, which kills itself; fails when it lives."""
+    store_at(kind, folder)
     child = os.fork()
     if child == 0:
         try:
@@ -54,7 +55,7 @@ def resumed(kind: str, folder: Path, promise: str) -> DurableRun:
 
 
 @pytest.mark.parametrize("promise", PROMISES)
-@pytest.mark.parametrize("kind", ["file", "sqlite"])
+@pytest.mark.parametrize("kind", ["file", "sqlite", "postgres"])
 def test_a_killed_process_doubles_and_loses_nothing(kind: str, promise: str, quick_path: Path) -> None:
     """DUR-2, INV-9: each write is a moment of death with one promise, each effect with all of them."""
     turn = PROMISES.index(promise)

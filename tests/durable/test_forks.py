@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from agentl import MockLLM
-from agentl.durable import DurableRun, FileStore, SQLiteStore
+from agentl.durable import DurableRun, FileStore, PostgresStore, SQLiteStore
 from agentl.errors import LeaseLost
+from tests.support.postgres import kept_database
 from tests.support.programs import Ledger, host_of, payments
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
@@ -20,6 +21,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 STORES: dict[str, Callable[[Path], Any]] = {
     "file": lambda place: FileStore(place / "run"),
     "sqlite": lambda place: SQLiteStore(place / "run.db", "r1"),
+    "postgres": lambda place: PostgresStore(kept_database(), "r1"),
 }
 
 

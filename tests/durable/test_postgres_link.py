@@ -6,7 +6,6 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import psycopg
@@ -18,7 +17,7 @@ from agentl.durable.stores import postgres_append
 from agentl.durable.stores.postgres_append import Appender
 from agentl.durable.stores.process import this_process
 from tests.durable.test_postgres_store import ELSEWHERE, pass_time
-from tests.support.postgres import Server, database_of, needed, server, sql
+from tests.support.postgres import Server, blocked, database_of, locked, needed, server, sql
 
 
 class Driver:
@@ -123,25 +122,6 @@ def test_the_first_entry_of_a_run_too(database: str, monkeypatch: pytest.MonkeyP
     store.close()
 
 
-@contextmanager
-def locked(dsn: str) -> Iterator[Any]:
-    """Somebody holds the row of the run, so that an append has to wait in the middle of its transaction."""
-    with psycopg.connect(dsn) as other:
-        other.execute("SELECT FROM agentl.runs WHERE run_id = 'r' FOR UPDATE")
-        yield other
-
-
-def waiting(dsn: str) -> list[int]:
-    """The backends of a database that wait for a lock, once there are any."""
-    while True:
-        found = sql(dsn)(
-            "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' "
-            f"AND datname = '{database_of(dsn)}'"
-        )
-        if found:
-            return [row[0] for row in found]
-
-
 def meanwhile(work: Callable[[], None]) -> tuple[threading.Thread, list[BaseException]]:
     raised: list[BaseException] = []
 
@@ -160,9 +140,9 @@ def test_a_connection_cut_in_the_middle_of_the_transaction(driver: Driver) -> No
     """STO-9, R54: it was rolled back; the entry is written again, once."""
     with locked(driver.dsn) as other:
         thread, raised = meanwhile(lambda: driver.append(b"1"))
-        for process in waiting(driver.dsn):
+        for process in blocked(driver.dsn):
             sql(driver.dsn)(f"SELECT pg_terminate_backend({process}, 5000)")
-        assert waiting(driver.dsn), "the new connection waits for the same row"
+        assert blocked(driver.dsn), "the new connection waits for the same row"
         other.rollback()
     thread.join(30)
     assert raised == []
@@ -176,7 +156,7 @@ def test_a_takeover_and_an_append_that_meet_exclude_each_other(database: str) ->
     with psycopg.connect(database) as other:
         other.execute("UPDATE agentl.runs SET epoch = epoch + 1 WHERE run_id = 'r'")
         thread, raised = meanwhile(lambda: driver.append(b"1"))
-        assert waiting(database)
+        assert blocked(database)
         other.execute(
             "INSERT INTO agentl.leases VALUES ('r', 2, 'new', now(), now() + interval '1 minute', 'c')"
         )

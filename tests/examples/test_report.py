@@ -71,7 +71,7 @@ def service(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     dsn = server().database()
     with opened(dsn, folder) as address:
         yield address
-    server().drop(dsn)
+    server().empty(dsn)
 
 
 class Dying(FileStore):

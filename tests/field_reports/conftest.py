@@ -1,4 +1,4 @@
-"""Each report is tried on the file store and on the SQLite store."""
+"""Each report is tried on the file store and on the SQLite store; those about stores on PostgreSQL too."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +13,16 @@ from tests.field_reports.kit import RUNNING, Ledger, Place  # noqa: E402
 
 @pytest.fixture(params=["file", "sqlite"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    return Place(request.param, tmp_path)
+
+
+@pytest.fixture(params=["file", "sqlite", "postgres"])
+def every_place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    return Place(request.param, tmp_path)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database_place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     return Place(request.param, tmp_path)
 
 

@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from agentl import Host, MockLLM, Runtime, parse_source
-from agentl.durable import DurableRun, FileStore, SQLiteStore
+from agentl.durable import DurableRun, FileStore, PostgresStore, SQLiteStore
 from agentl.kernel import current_action
+from tests.support.postgres import database_for, sql
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN = "run"
@@ -189,12 +190,21 @@ class KillableSQLite(_Killable, SQLiteStore):
     """A SQLite store that can kill its process at a named write."""
 
 
+class KillablePostgres(_Killable, PostgresStore):
+    """A PostgreSQL store that can kill its process at a named write."""
+
+
 @dataclass
 class Place:
-    """Where a run lives, on one kind of store."""
+    """Where a run lives, on one kind of store; a base has a database of its own."""
 
     kind: str
     base: Path
+    dsn: str = ""
+
+    def __post_init__(self) -> None:
+        if self.kind == "postgres" and not self.dsn:
+            self.dsn = database_for(self.base)
 
     @property
     def path(self) -> Path:
@@ -202,9 +212,13 @@ class Place:
 
     def store(self, run_id: str = RUN, kill: Kill | None = None) -> Any:
         """A fresh store object on this run."""
-        opened = (
-            KillableFile(self.path / run_id) if self.kind == "file" else KillableSQLite(self.path, run_id)
-        )
+        opened: Any
+        if self.kind == "file":
+            opened = KillableFile(self.path / run_id)
+        elif self.kind == "sqlite":
+            opened = KillableSQLite(self.path, run_id)
+        else:
+            opened = KillablePostgres(self.dsn, run_id)
         opened.kill = kill
         return opened
 
@@ -215,6 +229,11 @@ class Place:
             if not log.exists():
                 return []
             lines = log.read_bytes().rstrip(b"\0").splitlines()
+        elif self.kind == "postgres":
+            if sql(self.dsn)("SELECT to_regclass('entries')") == [(None,)]:
+                return []
+            rows = sql(self.dsn)(f"SELECT body FROM agentl.entries WHERE run_id = '{run_id}' ORDER BY seq")
+            lines = [bytes(row[0]) for row in rows]
         else:
             if not self.path.exists():
                 return []
@@ -225,6 +244,16 @@ class Place:
             connection.close()
             lines = [row[0].encode() if isinstance(row[0], str) else bytes(row[0]) for row in rows]
         return [json.loads(line) for line in lines]
+
+    def change(self, statement: str) -> list[tuple[Any, ...]]:
+        """What somebody else does to the database, the same statement for either kind; gives the rows."""
+        if self.kind == "postgres":
+            return sql(self.dsn)(statement)
+        connection = sqlite3.connect(self.path)
+        found = connection.execute(statement).fetchall()
+        connection.commit()
+        connection.close()
+        return found
 
     def of_kind(self, *kinds: str, run_id: str = RUN) -> list[dict[str, Any]]:
         return [entry for entry in self.entries(run_id) if entry["kind"] in kinds]

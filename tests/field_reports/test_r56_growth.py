@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 from agentl import Host
 from tests.field_reports.kit import Ledger, Place, drive, in_child
 
@@ -25,22 +27,26 @@ def world(ledger: Ledger, steps: int) -> Host:
         nonlocal calls
         calls += 1
         ledger.add("fetch")
-        return {"page": f"{calls:08d}" + "x" * (BYTES - 8)}
+        # Nothing that a database can pack: what is measured must be what was stored.
+        return {"page": f"{calls:08d}" + random.Random(calls).randbytes(BYTES).hex()[: BYTES - 8]}
 
     return host
 
 
 def size(place: Place) -> int:
+    if place.kind == "postgres":
+        tables = ("runs", "entries", "leases")
+        return sum(place.change(f"SELECT pg_total_relation_size('{name}')")[0][0] for name in tables)
     files = [place.path] if place.kind == "sqlite" else list((place.path / "run").iterdir())
     files += list(place.base.glob("runs.db-*"))
     return sum(file.stat().st_size for file in files)
 
 
-def test_bytes_grow_in_proportion_to_new_data(place: Place, tmp_path) -> None:
-    """DUR-9, STO-3, STO-4: a checkpoint is a digest, never a copy; a resume writes nothing twice."""
+def test_bytes_grow_in_proportion_to_new_data(every_place: Place, tmp_path) -> None:
+    """DUR-9, STO-3, STO-4, STO-7: a checkpoint is a digest, never a copy; a resume writes nothing twice."""
     measured: list[int] = []
     for steps in (10, 20, 40):
-        here = Place(place.kind, tmp_path / str(steps))
+        here = Place(every_place.kind, tmp_path / str(steps))
         here.base.mkdir()
         ledger = Ledger(tmp_path / f"{steps}.jsonl")
         drive(here, PROGRAM, world(ledger, steps), ticks=steps)

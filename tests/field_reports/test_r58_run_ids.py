@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import sqlite3
 from pathlib import Path
 
 import pytest
 
 from agentl import AgentLError, Host, MockLLM
-from agentl.durable import DurableRun, FileStore, SQLiteStore
-from tests.field_reports.kit import Ledger, agent_of, command
+from agentl.durable import DurableRun, FileStore, PostgresStore, SQLiteStore
+from tests.field_reports.kit import Ledger, Place, agent_of, command
 
 PROGRAM = """
 AGENT IDS {
@@ -42,25 +41,24 @@ def start(store, run_id: str, ledger: Ledger) -> str:
     return run.run_id
 
 
-def test_in_one_database_every_id_is_itself(tmp_path: Path, ledger: Ledger) -> None:
-    """STO-4: an id is refused with a message, or has rows of its own and is listed as given."""
-    path = tmp_path / "runs.db"
+def test_in_one_database_every_id_is_itself(database_place: Place, ledger: Ledger) -> None:
+    """STO-4, STO-7: an id is refused with a message, or has rows of its own and is listed as given."""
+    place = database_place
     accepted: list[str] = []
     for run_id in IDS:
         with contextlib.suppress(AgentLError, ValueError):
-            assert start(SQLiteStore(path, run_id), run_id, ledger) == run_id
+            assert start(place.store(run_id), run_id, ledger) == run_id
             accepted.append(run_id)
     assert len(ledger.rows()) == len(accepted)
     assert len({row["key"] for row in ledger.rows()}) == len(accepted)
-    assert sorted(SQLiteStore.runs(path)) == sorted(accepted)
+    listed = SQLiteStore.runs(place.path) if place.kind == "sqlite" else PostgresStore.runs(place.dsn)
+    assert sorted(listed) == sorted(accepted)
     assert {"a:b", "a/b", "../x", "caf\u00e9", "cafe\u0301", "Run", "run"} <= set(accepted)
     for run_id in accepted:
-        assert start(SQLiteStore(path, run_id), run_id, ledger) == run_id
+        assert start(place.store(run_id), run_id, ledger) == run_id
     assert len(ledger.rows()) == len(accepted), "each resume found its own finished run"
-    connection = sqlite3.connect(path)
-    assert connection.execute("SELECT count(DISTINCT run_id) FROM entries").fetchone() == (len(accepted),)
-    connection.close()
-    assert {item.name for item in tmp_path.iterdir()} <= {
+    assert place.change("SELECT count(DISTINCT run_id) FROM entries") == [(len(accepted),)]
+    assert {item.name for item in place.base.iterdir()} <= {
         "runs.db",
         "runs.db-wal",
         "runs.db-shm",

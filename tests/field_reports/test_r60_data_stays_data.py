@@ -51,10 +51,10 @@ MARKERS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("marker", MARKERS)
-def test_a_marker_in_a_result_changes_no_type(place: Place, marker: str) -> None:
+def test_a_marker_in_a_result_changes_no_type(every_place: Place, marker: str) -> None:
     """ENC-1, ENC-5: live and after a kill the next tool receives the same plain value."""
     value = MARKERS[marker]
-    seen, _ = relay.both_ways(place, lambda: value)
+    seen, _ = relay.both_ways(every_place, lambda: value)
     assert [tool for tool, _, _ in seen] == ["sink"]
     assert seen[0][1]["data"] == json.loads(json.dumps(shape(value)))
 
@@ -105,18 +105,22 @@ def test_the_encoding_is_exact(marker: str) -> None:
         {"py/object": "os.system"},
     ],
 )
-def test_what_somebody_writes_into_the_store_builds_nothing(tmp_path: Any, written: Any) -> None:
+def test_what_somebody_writes_into_the_store_builds_nothing(every_place: Place, written: Any) -> None:
     """DUR-8, ENC-2: a rewritten entry breaks the chain; and even decoded it is inert."""
-    place = Place("file", tmp_path)
-    ledger = Ledger(tmp_path / "ledger")
+    place = every_place
+    ledger = Ledger(place.base / "ledger")
     drive(place, relay.PROGRAM, relay.world(ledger, lambda: "plain"))
-    log = place.path / "run" / "wal.jsonl"
-    lines = log.read_bytes().splitlines()
-    at = next(number for number, line in enumerate(lines) if b'"kind":"invoke"' in line.replace(b" ", b""))
-    entry = json.loads(lines[at])
+    entry = place.of_kind("invoke")[0]
     entry["value"] = {"data": written}
-    lines[at] = json.dumps(entry).encode()
-    log.write_bytes(b"\n".join(lines) + b"\n")
+    line = json.dumps(entry).encode()
+    if place.kind == "file":
+        log = place.path / "run" / "wal.jsonl"
+        lines = log.read_bytes().splitlines()
+        lines[entry["seq"]] = line
+        log.write_bytes(b"\n".join(lines) + b"\n")
+    else:
+        body = f"x'{line.hex()}'" if place.kind == "sqlite" else f"'\\x{line.hex()}'"
+        place.change(f"UPDATE entries SET body = {body} WHERE seq = {entry['seq']} RETURNING 1")
     store = place.store()
     with pytest.raises(DurableError) as refused:
         DurableJournal.open(store, write=False)

@@ -23,8 +23,9 @@ NOW = dt.datetime(2026, 3, 29, 1, 0, tzinfo=dt.UTC)
 @pytest.mark.parametrize(
     "clock", [lambda _n: NOW, lambda n: NOW - dt.timedelta(hours=n % 2)], ids=["frozen", "set back"]
 )
-def test_a_sweep_inside_the_same_process_is_refused(place: Place, ledger: Ledger, clock) -> None:
+def test_a_sweep_inside_the_same_process_is_refused(every_place: Place, ledger: Ledger, clock) -> None:
     """STO-6: the lease decides, not a time: every sweep over a live run is refused, and one row each."""
+    place = every_place
     refused: list[str] = []
     runs = [f"run{number}" for number in range(12)]
     readings = iter(range(10**6))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -57,28 +56,24 @@ def test_a_file_note_decides_nothing(tmp_path, ledger: Ledger, note: str) -> Non
 
 
 @pytest.mark.real_kill
-def test_a_row_of_a_dead_process_is_taken_over_at_once(tmp_path, ledger: Ledger) -> None:
+def test_a_row_of_a_dead_process_is_taken_over_at_once(database_place: Place, ledger: Ledger) -> None:
     """STO-6: on the same machine a process known to be dead holds nothing."""
-    place = Place("sqlite", tmp_path)
+    place = database_place
     assert in_child(lambda: drive(place, PROGRAM, world(ledger), kill=Kill("after", "intent"))).killed
     assert in_child(lambda: drive(place, PROGRAM, world(ledger)).status).ok() == "completed"
     assert len(ledger.rows()) == 1
 
 
 @pytest.mark.real_kill
-def test_a_row_whose_process_id_is_another_process_now(tmp_path, ledger: Ledger) -> None:
+def test_a_row_whose_process_id_is_another_process_now(database_place: Place, ledger: Ledger) -> None:
     """STO-6: identity is more than a number: a reused process id is not the old holder."""
-    place = Place("sqlite", tmp_path)
+    place = database_place
     dead = in_child(lambda: drive(place, PROGRAM, world(ledger), kill=Kill("after", "intent")))
     assert dead.killed
-    connection = sqlite3.connect(place.path)
-    holder = connection.execute("SELECT holder FROM leases").fetchone()[0]
-    entry = next(entry for entry in place.entries() if entry["kind"] == "open")
-    assert entry
+    ((holder,),) = place.change("SELECT holder FROM leases")
     numbers = [part for part in "".join(c if c.isdigit() else " " for c in holder).split() if int(part) > 1]
     pid = next(part for part in numbers if not Path(f"/proc/{part}").exists())
-    connection.execute("UPDATE leases SET holder = replace(holder, ?, ?)", (pid, str(os.getpid())))
-    connection.commit()
-    connection.close()
+    changed = holder.replace(pid, str(os.getpid()))
+    place.change(f"UPDATE leases SET holder = '{changed}' RETURNING 1")
     assert in_child(lambda: drive(place, PROGRAM, world(ledger)).status).ok() == "completed"
     assert len(ledger.rows()) == 1

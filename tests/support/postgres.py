@@ -16,7 +16,8 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,17 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+_EMPTY = """
+DO $$ DECLARE name text; BEGIN
+    FOR name IN SELECT nspname FROM pg_namespace
+        WHERE nspname !~ '^pg_' AND nspname <> 'information_schema' LOOP
+        EXECUTE format('DROP SCHEMA %I CASCADE', name);
+    END LOOP;
+    CREATE SCHEMA public;
+END $$
+"""
+
+
 class Server:
     """One server. ``start`` and ``stop`` may be called again and again: it keeps its data and its port.
 
@@ -101,6 +113,7 @@ class Server:
         self._process: subprocess.Popen[bytes] | None = None
         self._guard: subprocess.Popen[bytes] | None = None
         self._names = count()
+        self._clean: list[str] = []
         if self._account:
             os.chown(self.folder, self._account["user"], self._account["group"])
         self._initialise()
@@ -214,21 +227,24 @@ class Server:
 
     def run(self, statement: str, database: str = "postgres") -> list[tuple[Any, ...]]:
         """One statement on a connection of its own, as another program would; gives the rows."""
-        import psycopg
-
-        with psycopg.connect(self.dsn(database), autocommit=True) as connection:
-            done = connection.execute(statement.encode("utf-8"))
-            return done.fetchall() if done.description is not None else []
+        return run_on(self.dsn(database), statement)
 
     def database(self) -> str:
-        """A new, empty database; gives its address."""
+        """An empty database that nobody uses; gives its address."""
+        if self._clean:
+            return self._clean.pop()
         name = f"t{next(self._names)}"
         self.run(f"CREATE DATABASE {name}")
         return self.dsn(name)
 
-    def drop(self, dsn: str) -> None:
-        """Remove a database, whoever is still connected to it."""
-        self.run(f"DROP DATABASE IF EXISTS {database_of(dsn)} WITH (FORCE)")
+    def empty(self, dsn: str) -> None:
+        """Take everything out of a database, whoever is still connected to it, to use it again.
+
+        To drop it would wait for a checkpoint of the whole server.
+        """
+        self.cut(dsn)
+        run_on(dsn, _EMPTY)
+        self._clean.append(dsn)
 
     def cut(self, dsn: str) -> int:
         """End every connection to a database, as an operator or a proxy does; gives how many there were."""
@@ -257,6 +273,58 @@ def server() -> Server:
     return _shared[0]
 
 
+_kept: list[str] = []
+
+
+def kept_database() -> str:
+    """One database of the shared server for the whole process: for tests whose runs have ids of their own."""
+    if not _kept:
+        _kept.append(server().database())
+    return _kept[0]
+
+
+_places: dict[Path, str] = {}
+
+
+def database_for(folder: Path) -> str:
+    """The database of the shared server that belongs to ``folder``, made when it is first asked for."""
+    if folder not in _places:
+        _places[folder] = server().database()
+    return _places[folder]
+
+
+def run_on(dsn: str, statement: str) -> list[tuple[Any, ...]]:
+    """One statement on a connection of its own; names without a schema are those of our tables."""
+    import psycopg
+
+    path = "-c search_path=agentl,public"
+    with psycopg.connect(dsn, autocommit=True, options=path) as connection:
+        done = connection.execute(statement.encode("utf-8"))
+        return done.fetchall() if done.description is not None else []
+
+
 def sql(dsn: str) -> Callable[[str], list[tuple[Any, ...]]]:
-    """Statements on one database of the shared server."""
-    return lambda statement: server().run(statement, database_of(dsn))
+    """Statements on one database, each on a connection of its own."""
+    return lambda statement: run_on(dsn, statement)
+
+
+@contextmanager
+def locked(dsn: str, run_id: str = "r") -> Iterator[Any]:
+    """Somebody holds the row of a run, so that an append has to wait in the middle of its transaction."""
+    import psycopg
+
+    with psycopg.connect(dsn) as other:
+        other.execute("SELECT FROM agentl.runs WHERE run_id = %s FOR UPDATE", (run_id,))
+        yield other
+
+
+def blocked(dsn: str) -> list[int]:
+    """The backends of a database that wait for a lock, once there are any."""
+    while True:
+        found = run_on(
+            dsn,
+            "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' "
+            f"AND datname = '{database_of(dsn)}'",
+        )
+        if found:
+            return [row[0] for row in found]

@@ -89,7 +89,7 @@ def remove(service: Service) -> None:
     if not service.on_file:
         from tests.support.postgres import server
 
-        server().drop(service.place)
+        server().empty(service.place)
 
 
 class Worker:

@@ -67,4 +67,4 @@ class TestPostgresOwnServer(RemoteConformance, DiskConformance):
     def place(self, own: Server) -> Iterator[Place]:
         dsn = own.database()
         yield InPostgres(own, dsn)
-        own.drop(dsn)
+        own.empty(dsn)
