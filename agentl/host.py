@@ -11,6 +11,8 @@ import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
+from os import PathLike
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from agentl.errors import HostDeclarationError, InvalidArguments, NotRegistered
@@ -64,6 +66,19 @@ class _Shape:
         if not self.any_name:
             wrong += [name for name in args if name not in self.names]
         return wrong
+
+
+def _key_bytes(ring: str, key: Any) -> Any:
+    if isinstance(key, str) and key.lstrip().startswith("-----BEGIN"):
+        return key.encode("utf-8")
+    if not isinstance(key, str | PathLike):
+        return key
+    try:
+        return Path(key).read_bytes()
+    except (OSError, ValueError) as error:
+        raise HostDeclarationError(
+            code="apr.key_file", name=ring, file=str(key), error=type(error).__name__
+        ) from error
 
 
 def _utc_now() -> datetime:
@@ -206,6 +221,23 @@ class Host:
         self._classifiers.pop((kind, name), None)
         if classify is not None:
             self._classifiers[kind, name] = classify
+
+    def key_ring(self, name: str, keys: Mapping[str, Any]) -> None:
+        """Declare a key ring that policies may name: ``REQUIRE APPROVAL FOR t BY name`` (`APR-7`).
+
+        Args:
+            keys: for each person the public key, or a list of keys: PEM text, or the path of a PEM file,
+                which is read now.
+
+        Raises:
+            HostDeclarationError: the name is no identifier, or a file cannot be read.
+        """
+        plain_name(name)
+        ring: dict[str, list[Any]] = {}
+        for holder, given in keys.items():
+            several = given if isinstance(given, list | tuple) else [given]
+            ring[holder] = [_key_bytes(name, key) for key in several]
+        self.key_rings[name] = ring
 
     # --- promises --------------------------------------------------------------------------
 

@@ -39,6 +39,8 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("kernel",),
     ("host",),
     ("journal", "reasoning"),
+    ("signing",),
+    ("keyring",),
     ("runtime",),
     ("durable", "replay", "seal", "receiver"),
     ("tasks",),

@@ -148,6 +148,10 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "{option} ne vaut qu'avec --durable DIR",
         "{option} is only for a run with --durable DIR",
     ),
+    "cli.key_ring": (
+        "trousseau illisible : {given} ; écrivez TROUSSEAU:PERSONNE=CLÉ.pub",
+        "no key ring: {given}; write RING:PERSON=KEY.pub",
+    ),
     "cli.needs_park": (
         "{option} ne vaut qu'avec --park",
         "{option} is only for a run with --park",
@@ -283,6 +287,18 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "cli.help.approvals_extend": ("Repousser une échéance.", "Put a deadline off."),
     "cli.help.approvals_all": ("Montrer aussi ce qui est décidé.", "Show what is decided as well."),
     "cli.help.request": ("Identifiant de la demande, en entier.", "Id of the request, whole."),
+    "cli.help.approval_key": (
+        "Signer avec cette clé privée Ed25519 (PEM).",
+        "Sign with this private Ed25519 key (PEM).",
+    ),
+    "cli.help.unseen": (
+        "Signer bien que des arguments soient retenus.",
+        "Sign although arguments are withheld.",
+    ),
+    "cli.help.key_ring": (
+        "Pour un rejeu : TROUSSEAU:PERSONNE=CLÉ.pub ; répétable.",
+        "For a replay: RING:PERSON=KEY.pub; may be repeated.",
+    ),
     "cli.help.answer_text": ("La réponse, un texte.", "The answer, a text."),
     "cli.help.answer_value": (
         'La réponse en JSON : un nombre, true, {{"$sym": "yes"}} …',

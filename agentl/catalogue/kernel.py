@@ -77,8 +77,29 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "the approver failed ({type}: {message}): `{target}` does not run",
     ),
     "apr.no_ring": (
-        "le trousseau `{name}` n'est pas déclaré par l'hôte ; ajoutez-le à host.key_rings",
-        "the host does not declare the key ring `{name}`; add it to host.key_rings",
+        "le trousseau `{name}` n'est pas déclaré ; déclarez-le par host.key_ring, ou pour un rejeu "
+        "par --key-ring",
+        "the key ring `{name}` is not declared; declare it on the host with host.key_ring, or for a replay "
+        "with --key-ring",
+    ),
+    "apr.not_signed": (
+        "l'approbation de {by} n'est pas signée par une clé que le trousseau `{name}` a pour lui : "
+        "`{target}` ne s'exécute pas",
+        "the approval of {by} is not signed by a key that the ring `{name}` has for them: `{target}` does "
+        "not run",
+    ),
+    "apr.bad_ring": (
+        "la clé de {holder} dans le trousseau `{name}` n'est pas une clé publique Ed25519 ; "
+        "corrigez host.key_ring",
+        "the key of {holder} in the ring `{name}` is no public Ed25519 key; correct host.key_ring",
+    ),
+    "apr.key_file": (
+        "la clé {file} du trousseau `{name}` est illisible ({error}) ; corrigez host.key_ring",
+        "the key {file} of the ring `{name}` cannot be read ({error}); correct host.key_ring",
+    ),
+    "apr.key_kind": (
+        "un accord se signe avec une clé privée Ed25519 (`agentl seal --keygen`), pas avec {algorithm}",
+        "an approval is signed with a private Ed25519 key (`agentl seal --keygen`), not with {algorithm}",
     ),
     "permit.missing": (
         "{kind} `{target}` sans permis d'exécution : seul le noyau AGENT-L appelle l'hôte (Kernel.execute)",

@@ -74,6 +74,42 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "{request} est une question : répondez par `answer` ou `deny`",
         "{request} is a question: use `answer` or `deny`",
     ),
+    "park.signed": ("(signé, clé {key_id})", "(signed, key {key_id})"),
+    "park.digest_seen": (
+        "c'est celle des arguments montrés",
+        "that of the arguments shown",
+    ),
+    "park.digest_other": (
+        "CE N'EST PAS celle des arguments montrés : la demande a été modifiée",
+        "NOT that of the arguments shown: the request was tampered with",
+    ),
+    "park.digest_withheld": (
+        "des arguments sont retenus, elle ne se vérifie pas ici",
+        "arguments are withheld, it cannot be checked here",
+    ),
+    "park.digest_question": ("celle de la question", "that of the question"),
+    "park.not_what_is_shown": (
+        "les arguments montrés par {request} ne sont pas ceux de son empreinte : elle a été modifiée ; "
+        "n'approuvez pas, et cherchez qui écrit dans ce magasin",
+        "the arguments that {request} shows are not those of its digest: it was tampered with; do not "
+        "approve, and find out who writes to this store",
+    ),
+    "park.withheld": (
+        "{request} retient des arguments : ce que vous signeriez ne se vérifie pas ici ; ajoutez --unseen "
+        "si vous le voulez quand même",
+        "{request} withholds arguments: what you would sign cannot be checked here; add --unseen if you "
+        "want to all the same",
+    ),
+    "park.must_sign": (
+        "la politique exige pour {request} une signature du trousseau {ring} : ajoutez --key CLÉ",
+        "the policy demands for {request} a signature of the ring {ring}: add --key KEY",
+    ),
+    "park.not_in_ring": (
+        "le trousseau {ring} n'a pas la clé {key_id} pour {by} (il connaît : {known}) ; prenez l'une des "
+        "siennes, et --by avec son nom",
+        "the ring {ring} has no key {key_id} for {by} (it knows: {known}); use one of its keys, and --by "
+        "with its name",
+    ),
     "park.no_requests": (
         "un magasin {store} ne garde pas de demandes : retirez --park, ou utilisez un répertoire ou une base",
         "a {store} keeps no requests: leave --park out, or use a directory or a database",

@@ -18,11 +18,13 @@ from agentl.messages import render
 
 if TYPE_CHECKING:
     from agentl.durable.collections.base import RunNote
-    from agentl.durable.requests import Decision, Filed, RequestBook
+    from agentl.durable.requests import Decision, Filed, Request, RequestBook
 
 RequestId = Annotated[str, typer.Argument(metavar="REQUEST", help=render("cli.help.request"))]
 Everything = Annotated[bool, typer.Option("--all", help=render("cli.help.approvals_all"))]
 By = Annotated[str | None, typer.Option("--by", metavar="WHO", help=render("cli.help.by"))]
+SignKey = Annotated[str | None, typer.Option("--key", metavar="K", help=render("cli.help.approval_key"))]
+Unseen = Annotated[bool, typer.Option("--unseen", help=render("cli.help.unseen"))]
 Text = Annotated[str | None, typer.Argument(metavar="TEXT", help=render("cli.help.answer_text"))]
 Json = Annotated[str | None, typer.Option("--value", metavar="JSON", help=render("cli.help.answer_value"))]
 More = Annotated[str, typer.Argument(metavar="DURATION", help=render("cli.help.extend_by"))]
@@ -81,7 +83,7 @@ def show(
         ("run", waiting.bare(asked.run_id)),
         ("where", found.address),
         ("request", asked.request_id),
-        ("digest", asked.digest),
+        ("digest", f"{asked.digest} — {render(f'park.digest_{_checked(asked)}')}"),
         ("reason", waiting.literal(asked.reason)[1:-1]),
         ("ring", asked.ring or "—"),
         ("asked", f"{asked.asked_at}, {_age(filed, now)}"),
@@ -102,13 +104,50 @@ def approve(
     place: options.Place,
     request: RequestId,
     by: By = None,
+    key: SignKey = None,
+    unseen: Unseen = False,
     as_json: options.AsJson = False,
     _lang: options.Lang = None,
 ) -> int:
-    """Say yes to one action with the arguments that were shown (`PRK-2`)."""
-    from agentl.durable.requests import APPROVED, Decision
+    """Say yes to one action with the arguments that were shown (`PRK-2`), signed with ``--key`` (`PRK-8`)."""
+    from agentl.durable.requests import APPROVED, Decision, fits
 
-    return _answer(_find(place, request), Decision(APPROVED, _who(by), _now()), as_json)
+    found = _find(place, request)
+    asked = found.filed.request
+    if not fits(asked.kind, APPROVED):
+        raise AgentLError(code=f"park.is_{asked.kind}", request=asked.request_id)
+    seen = waiting.is_what_is_shown(asked)
+    if seen is False:
+        raise DurableError(code="park.not_what_is_shown", request=asked.request_id)
+    if seen is None and key is not None and not unseen:
+        raise DurableError(code="park.withheld", request=asked.request_id)
+    if key is None:
+        return _answer(found, Decision(APPROVED, _who(by), _now()), as_json)
+    return _answer(found, _signed(asked, key, by), as_json)
+
+
+def _signed(asked: Request, spec: str, by: str | None) -> Decision:
+    """A yes with the signature of a key; by default in the name that the ring has for that key.
+
+    Raises:
+        SealError: there is no such key, or it cannot sign.
+        DurableError: the ring has no such key for that person.
+    """
+    from agentl.durable.requests import APPROVED, Decision
+    from agentl.kernel.approval import ApprovalRecord
+    from agentl.keyring import signed, signing_key
+
+    key = signing_key(spec)
+    holders = [
+        str(who) for who, keys in asked.signers.items() if isinstance(keys, list) and key.key_id in keys
+    ]
+    who = by or (holders[0] if holders else _who(None))
+    if asked.ring is not None and asked.signers and who not in holders:
+        known = ", ".join(str(one) for one in asked.signers)
+        raise DurableError(code="park.not_in_ring", ring=asked.ring, key_id=key.key_id, by=who, known=known)
+    record = ApprovalRecord(asked.subject, asked.digest, APPROVED, who, _now())
+    record = signed(record, key, asked.run_id)
+    return Decision(APPROVED, who, record.at, key_id=record.key_id, signature=record.signature)
 
 
 def deny(
@@ -284,6 +323,8 @@ def _answer(found: Found, decision: Decision, as_json: bool) -> int:
 
 def _said(decision: Decision) -> str:
     values = {"by": waiting.literal(decision.by)[1:-1], "at": decision.at}
+    if decision.signature:
+        values["by"] += " " + render("park.signed", {"key_id": decision.key_id})
     if decision.answer == "answered":
         return render("park.said_answered", {**values, "value": waiting.shown(decision.value)})
     return render(f"park.said_{decision.answer}", values)
@@ -298,6 +339,12 @@ def _age(filed: Filed, now: str) -> str:
     from agentl.durable.requests import remaining
 
     return render("park.age", {"age": waiting.duration(remaining(filed.request.asked_at, now) or 0.0)})
+
+
+def _checked(asked: Request) -> str:
+    if asked.kind == "question":
+        return "question"
+    return {True: "seen", False: "other", None: "withheld"}[waiting.is_what_is_shown(asked)]
 
 
 def _print_row(one: Found, now: str) -> None:

@@ -20,6 +20,9 @@ AnyJournal = Annotated[Path | None, typer.Argument(metavar="JOURNAL", help=rende
 Source = Annotated[Path | None, typer.Option("--source", metavar="F", help=render("cli.help.source"))]
 Force = Annotated[bool, typer.Option("--force", help=render("cli.help.force"))]
 RequireSeal = Annotated[bool, typer.Option("--require-seal", help=render("cli.help.require_seal"))]
+Rings = Annotated[
+    list[str] | None, typer.Option("--key-ring", metavar="R:P=F", help=render("cli.help.key_ring"))
+]
 KeyGen = Annotated[Path | None, typer.Option("--keygen", metavar="DIR", help=render("cli.help.keygen"))]
 Name = Annotated[str, typer.Option("--name", metavar="N", help=render("cli.help.name"))]
 
@@ -33,6 +36,7 @@ def replay(
     force: Force = False,
     key: options.Key = None,
     require_seal: RequireSeal = False,
+    key_ring: Rings = None,
     as_json: options.AsJson = False,
     lang: options.Lang = None,
 ) -> int:
@@ -40,6 +44,7 @@ def replay(
     from agentl.replay import ReplayHost, ReplayLLM, sha256, verify_trace
     from agentl.runtime.runtime import Runtime
 
+    rings = keys.key_rings(key_ring or [])
     recording = load_journal(journal)
     _trust(recording, key, require_seal)
     file = _source_file(recording, source, journal)
@@ -53,7 +58,7 @@ def replay(
     agent = program.agents[0]
     runtime = Runtime(
         agent,
-        ReplayHost(recording),
+        ReplayHost(recording, key_rings=rings),
         ReplayLLM(recording),
         run_id=recording.meta.get("run_id", "run"),
         program=program,

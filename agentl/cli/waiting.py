@@ -91,6 +91,21 @@ def question(request: Request) -> str:
     return f"{bare(request.target)}({args})"
 
 
+def is_what_is_shown(request: Request) -> bool | None:
+    """Whether the arguments of a row are those of its digest; ``None`` where some are withheld (`PRK-8`)."""
+    from agentl.kernel.action import action_digest
+    from agentl.values import DataModelError, decode
+
+    if request.withheld or request.kind != "approval":
+        return None
+    try:
+        args = {str(name): decode(value) for name, value in request.args.items()}
+        known = [action_digest(kind, request.target, args) for kind in ("invoke", "delegate")]
+    except (ValueError, TypeError, DataModelError):
+        return False
+    return request.digest in known
+
+
 def time_left(filed: Filed, now: str) -> str:
     """The deadline for people; that it is near is said (`PRK-9`)."""
     from agentl.durable.requests import near, remaining

@@ -7,7 +7,7 @@ with it or ends again without having written anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from agentl.durable.recovery import DurableJournal
@@ -85,7 +85,10 @@ class Parking:
             Parked: nobody has decided yet.
         """
         asked = self._runtime.kernel.asked
-        args = self._runtime.shown({"args": dict(request.args)})["args"]
+        true = {name: encode(value) for name, value in request.args.items()}
+        shown = self._runtime.shown({"args": dict(request.args)})["args"]
+        args = {name: encode(value) for name, value in shown.items()}
+        rings = () if asked is None else asked.rings
 
         def made(request_id: str, at: str, deadline: str | None) -> Request:
             return Request(
@@ -95,12 +98,14 @@ class Parking:
                 target=request.tool,
                 subject=request.action_id,
                 digest=request.hash,
-                args={name: encode(value) for name, value in args.items()},
+                args=args,
                 reason="" if asked is None else asked.reason,
                 asked_at=at,
                 deadline=deadline,
-                ring=getattr(getattr(asked, "rule", None), "by", None),
+                ring=", ".join(rings) or None,
                 epoch=self._epoch,
+                withheld=args != true,
+                signers=self._signers(rings),
             )
 
         decision = self._decision(APPROVAL, request.action_id, request.hash, made, self._within)
@@ -110,6 +115,15 @@ class Parking:
         if decision.signature:
             data |= {"key_id": decision.key_id, "signature": decision.signature}
         return data
+
+    def _signers(self, rings: Sequence[str]) -> dict[str, list[str]]:
+        """Who may sign: the keys that every ring named here has for a person, by their ids."""
+        known = [self._runtime.kernel.rings[ring].signers for ring in rings]
+        first = known[0] if known else {}
+        return {
+            who: [key for key in keys if all(key in ring.get(who, ()) for ring in known)]
+            for who, keys in first.items()
+        }
 
     def question(self, who: str, question: str, reason: str, timeout: float | None) -> tuple[Any] | None:
         """The answer to an ASK, in a tuple, or ``None`` when it is put otherwise (`PRK-7`).

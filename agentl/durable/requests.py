@@ -43,7 +43,8 @@ class Request:
     ``kind`` is ``approval`` or ``question``; ``target`` the tool or sub-agent, or who is asked; ``subject``
     the action id, or the place of the question. ``digest`` is that of the action, or of the question.
     ``args`` maps names to values in journal form, without what the program withholds. ``reason`` is the
-    policy's, or that of the ASK. Times are UTC in ISO form.
+    policy's, or that of the ASK. Times are UTC in ISO form. ``withheld``: ``args`` are not all that the
+    digest is of. ``ring`` must have signed a yes; ``signers`` are the ids of its keys by person (`PRK-8`).
     """
 
     run_id: str
@@ -58,6 +59,8 @@ class Request:
     deadline: str | None = None
     ring: str | None = None
     epoch: int = 0
+    withheld: bool = False
+    signers: Mapping[str, Any] = field(default_factory=dict)
 
     def data(self) -> dict[str, Any]:
         """The request as plain JSON."""
@@ -69,7 +72,7 @@ class Decision:
     """What answers a request (`PRK-3`).
 
     ``answer`` is ``approved``, ``denied``, ``answered`` (with ``value`` in journal form), ``expired`` or
-    ``withdrawn``. ``key_id`` and ``signature`` are those of a signed approval.
+    ``withdrawn``. ``key_id`` and ``signature`` are those of a signed approval (`PRK-8`).
     """
 
     answer: str
@@ -315,15 +318,24 @@ def request_of(data: Any, name: str = "") -> Request:
     texts = [data.get(part) for part in _TEXTS]
     deadline, ring = data.get("deadline"), data.get("ring")
     args, epoch = data.get("args"), data.get("epoch")
+    withheld, signers = data.get("withheld", False), data.get("signers", {})
     if (
         not all(type(text) is str for text in texts)
         or not all(text is None or type(text) is str for text in (deadline, ring))
         or type(args) is not dict
         or type(epoch) is not int
+        or type(withheld) is not bool
+        or type(signers) is not dict
     ):
         raise unreadable(name)
     return Request(
-        **{part: data[part] for part in _TEXTS}, args=args, deadline=deadline, ring=ring, epoch=epoch
+        **{part: data[part] for part in _TEXTS},
+        args=args,
+        deadline=deadline,
+        ring=ring,
+        epoch=epoch,
+        withheld=withheld,
+        signers=signers,
     )
 
 

@@ -48,8 +48,11 @@ def approve_args(request: ActionRequest) -> dict[str, Any]:
 
 
 def approval_data(record: ApprovalRecord) -> dict[str, Any]:
-    """The value of an ``approve`` (`APR-6`)."""
-    return {"answer": record.answer, "by": record.by, "at": record.at}
+    """The value of an ``approve`` (`APR-6`, `APR-7`)."""
+    data = {"answer": record.answer, "by": record.by, "at": record.at}
+    if record.signature:
+        data |= {"key_id": record.key_id, "signature": record.signature}
+    return data
 
 
 def approval_from(request: ActionRequest, value: Any) -> ApprovalRecord:
@@ -61,4 +64,6 @@ def approval_from(request: ActionRequest, value: Any) -> ApprovalRecord:
         str(data.get("answer", "denied")),
         str(data.get("by", "unknown")),
         str(data.get("at", "")),
+        str(data.get("key_id", "")),
+        str(data.get("signature", "")),
     )

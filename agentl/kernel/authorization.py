@@ -13,7 +13,7 @@ from typing import Any, Final
 from agentl.contracts import clause, ensure
 from agentl.kernel import protocol
 from agentl.kernel.action import ActionRequest, action_digest, isolated
-from agentl.kernel.approval import ApprovalRecord, approval_record, record_answer
+from agentl.kernel.approval import ApprovalRecord, approval_record, record_answer, signed_by
 from agentl.kernel.permit import ExecutionPermit, stops_the_run
 from agentl.kernel.policy import PolicyDecision
 from agentl.kernel.protocol import PermitStage
@@ -145,18 +145,19 @@ def ask(
     approve: Callable[[ActionRequest], Any] | None,
     observer: Any,
     clock: Callable[[], datetime] | None,
+    run_id: str,
+    rings: Mapping[str, Any],
 ) -> tuple[PermitStage, ApprovalRecord]:
-    """Put a second copy to a person and turn the answer into a record (`APR-1` to `APR-6`).
+    """Put a second copy to a person and turn the answer into a record (`APR-1` to `APR-7`).
 
     Raises:
         Stop: anything but the answer ``approved``, for this action.
     """
     if observer is not None:
         call_hook(observer, "pending", request, decision)
-    ring = getattr(decision.rule, "by", None)
-    if ring is not None:
-        # Signed approvals come with another part; until something verifies them, they refuse.
-        raise Stop("approval", "apr.no_ring", name=ring)
+    for ring in decision.rings:
+        if ring not in rings:
+            raise Stop("approval", "apr.no_ring", name=ring)
     if approve is None:
         raise Stop("approval", "apr.no_approver", target=frozen.tool)
     try:
@@ -187,10 +188,14 @@ def ask(
             record = approval_record(raw, frozen, None if clock is None else clock())
         same = record.action_id == frozen.action_id and record.hash == frozen.hash
         after = protocol.approve(stage, record_answer(record), bool(same))
+        asked = decision.rings if after is PermitStage.APPROVED else ()
+        unsigned = [ring for ring in asked if not signed_by(rings[ring], run_id, record)]
     except BaseException as problem:  # noqa: BLE001 - an answer that cannot be read refuses
         raise refusal("approval", "apr.failed", problem, target=frozen.tool) from None
     if after is PermitStage.REFUSED:
         raise Stop("approval", _REFUSED[record_answer(record).value], target=frozen.tool, by=record.by)
+    if unsigned:
+        raise Stop("approval", "apr.not_signed", target=frozen.tool, by=record.by, name=unsigned[0])
     return after, record
 
 

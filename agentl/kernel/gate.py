@@ -46,6 +46,8 @@ class Kernel:
         control: the decisions in force (`STM-1`).
         clock: gives the time of an approval (``host.now``), or ``None``.
         asked: the decision about which a person was asked last, for whoever keeps the question (`PRK-1`).
+        rings: by name, who verifies signed approvals: ``verify(statement, by, key_id, signature)`` gives
+            ``True`` for a signature of a key that the ring has for that person (`APR-7`).
         stats: ``permits`` minted; ``unpresented`` executed without the host having checked.
         steps: hears of each step of the protocol (``agentl.kernel.steps``); it can only listen.
     """
@@ -62,6 +64,7 @@ class Kernel:
         self.control = Control()
         self.clock: Callable[[], datetime] | None = None
         self.asked: PolicyDecision | None = None
+        self.rings: Mapping[str, Any] = {}
         self.stats = {"permits": 0, "unpresented": 0}
         self.steps: StepListener = DISCARD
         self._tools: dict[str, tuple[ToolDecl, InputContract]] = {
@@ -203,7 +206,9 @@ class Kernel:
             record: ApprovalRecord | None = None
             if stage is PermitStage.JUDGED:
                 self.asked = decision
-                stage, record = ask(stage, frozen, request, decision, approve, observer, self.clock)
+                stage, record = ask(
+                    stage, frozen, request, decision, approve, observer, self.clock, self.run_id, self.rings
+                )
                 if told:
                     self.steps(Approve(action_id, stage.value))
         except Stop as stop:

@@ -38,6 +38,7 @@ class PolicyDecision(NamedTuple):
         rule: the rule that decided, or ``None``.
         code: the message code of the reason; ``values`` its named values.
         shadowed_args: values of the state that an argument of another value hid, by name (`POL-4`).
+        rings: the key rings that must have signed an approval: of every rule that matches (`APR-7`).
     """
 
     verdict: Verdict
@@ -45,6 +46,7 @@ class PolicyDecision(NamedTuple):
     code: str
     values: dict[str, Any]
     shadowed_args: dict[str, Any]
+    rings: tuple[str, ...] = ()
 
     @property
     def allowed(self) -> bool:
@@ -67,6 +69,7 @@ class _Rules(NamedTuple):
     deny: tuple[_Compiled, ...]
     allow: tuple[_Compiled, ...]
     approval: tuple[_Compiled, ...]
+    ringed: tuple[_Compiled, ...]
 
 
 @ensure(lambda never, result: not never or result == DENIED, error=clause("INV-2", "NeverDominates"))
@@ -170,7 +173,9 @@ class PolicyEngine:
             return PolicyDecision(ALLOWED, allow, "pol.allowed", {}, shadowed)
         if verdict == APPROVAL_REQUIRED and approval is not None:
             values = {"target": approval.target, "line": approval.line}
-            return PolicyDecision(APPROVAL_REQUIRED, approval, "pol.approval", values, shadowed)
+            rings = [rule.by for rule, guard in rules.ringed if guard is None or guard(scope) is not False]
+            named = tuple(dict.fromkeys(name for name in rings if name is not None))
+            return PolicyDecision(APPROVAL_REQUIRED, approval, "pol.approval", values, shadowed, named)
         rule = never or deny
         if rule is None:
             code = "pol.no_allow" if rules.allow else "pol.default_deny"
@@ -185,7 +190,9 @@ def _select(compiled: list[_Compiled], target: str) -> _Rules:
         effect: tuple(pair for pair in about if pair[0].effect == effect)
         for effect in ("NEVER", "DENY", "ALLOW", "REQUIRE_APPROVAL")
     }
-    return _Rules(groups["NEVER"], groups["DENY"], groups["ALLOW"], groups["REQUIRE_APPROVAL"])
+    asking = groups["REQUIRE_APPROVAL"]
+    ringed = tuple(pair for pair in asking if pair[0].by is not None)
+    return _Rules(groups["NEVER"], groups["DENY"], groups["ALLOW"], asking, ringed)
 
 
 def _shadowed(arguments: dict[str, Any], state: State) -> dict[str, Any]:

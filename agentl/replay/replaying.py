@@ -15,11 +15,18 @@ from agentl.replay.journal import Journal
 
 
 class ReplayHost:
-    """Serves the crossings of a recording in order; it has no sensor, no tool and no sub-agent (`RPL-5`)."""
+    """Serves the crossings of a recording in order; it has no sensor, no tool and no sub-agent (`RPL-5`).
 
-    def __init__(self, journal: Journal, agent: str | None = None) -> None:
+    ``key_rings`` are the rings that the policy names, as ``Host.key_rings``: signed approvals are verified in
+    a replay too (`APR-7`).
+    """
+
+    def __init__(
+        self, journal: Journal, agent: str | None = None, *, key_rings: Mapping[str, Any] | None = None
+    ) -> None:
         self._journal = journal
         self._agent = agent
+        self.key_rings = dict(key_rings or {})
         self.action_journal = ReplayedActions(journal, agent)
 
     def read(self, path: str) -> Any:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Final
 
 from agentl.errors import RuntimeAgentError
 from agentl.kernel.gate import Kernel
+from agentl.keyring import open_rings
 from agentl.labels import DECLARED_LABEL
 from agentl.language.nodes import Agent, Plan, Program, Stmt
 from agentl.runtime.asking import Asking
@@ -81,6 +82,9 @@ class Runtime:
         problem = unsupported(agent, core.host)
         if problem is not None:
             raise problem
+        wanted = [rule.by for rule in agent.policies if rule.by is not None]
+        if wanted:
+            core.kernel.rings = open_rings(wanted, getattr(core.host, "key_rings", None))
         core.trace.echo = echo
         self._core = core
         self.ended: str | None = None

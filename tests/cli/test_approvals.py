@@ -406,3 +406,96 @@ def test_a_password_is_shown_nowhere(database: str) -> None:
     for words in (["list"], ["list", "--json"], ["show", "x"], ["approve", "x"]):
         ended = here("approvals", words[0], secret, *words[1:])
         assert "wr0ng" not in ended.out + ended.err
+
+
+# --- signed ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def ringed(tmp_path: Path) -> Folder:
+    """A folder whose program demands a signature of the ring `finance`, in which are alice and bob."""
+    folder = Folder(tmp_path, "file")
+    for name in ("alice", "bob", "mallory"):
+        assert here("seal", "--keygen", tmp_path / "keys", "--name", name).code == 0
+    folder.program(PROGRAM.replace("FOR transfer", "FOR transfer BY finance"))
+    ring = """host = Host()
+    keys = Path(__file__).with_name("keys")
+    host.key_ring("finance", {name: keys / f"{name}.pub" for name in ("alice", "bob")})
+"""
+    text = (tmp_path / "p.py").read_text(encoding="utf-8")
+    (tmp_path / "p.py").write_text(text.replace("host = Host()", ring), encoding="utf-8")
+    assert folder.run().code == 6
+    return folder
+
+
+def key_of(folder: Folder, name: str) -> str:
+    return str(folder.path / "keys" / f"{name}.key")
+
+
+def test_a_signed_approval_from_the_command_line(ringed: Folder) -> None:
+    """PRK-8: the name is that of the ring; the journal replays with the public keys."""
+    request = ringed.request()
+    said = ringed.approvals("approve", request, "--key", key_of(ringed, "bob"))
+    assert said.code == 0, said.err
+    assert "bob" in said.out
+    assert ringed.run().code == 0
+    assert ringed.ledger == ["transfer"]
+    journal = ringed.path / "journal.json"
+    assert here("durable", "export", ringed.address("r1"), "-o", journal).code == 0
+    assert here("replay", journal).code == 2
+    public = f"finance:bob={ringed.path / 'keys' / 'bob.pub'}"
+    assert here("replay", journal, "--key-ring", public).code == 0
+    assert here("replay", journal, "--key-ring", public.replace("bob.pub", "alice.pub")).code == 1
+    for wrong in ("finance", "finance:bob", "finance=x", "finance:bob=nothing.pub"):
+        assert here("replay", journal, "--key-ring", wrong).code == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "--key"),
+        (["--key", "KEYS/mallory.key"], "finance"),
+        (["--key", "KEYS/alice.key", "--by", "bob"], "bob"),
+        (["--key", "a secret"], "Ed25519"),
+        (["--key", "KEYS/alice.pub"], ""),
+        (["--key", "KEYS/nothing.key"], ""),
+    ],
+)
+def test_a_yes_that_would_not_count_is_not_written(ringed: Folder, words: list[str], said: str) -> None:
+    """PRK-8: exit 2, and the request stays open."""
+    request = ringed.request()
+    words = [word.replace("KEYS", str(ringed.path / "keys")) for word in words]
+    refused = ringed.approvals("approve", request, *words)
+    assert refused.code == 2
+    assert said in refused.err
+    assert ringed.request() == request
+    assert ringed.run().code == 6
+    assert ringed.ledger == []
+
+
+def test_a_row_that_shows_one_thing_and_names_another_is_not_signed(ringed: Folder) -> None:
+    """PRK-8: somebody changed the arguments in the row; the digest is that of the action."""
+    request = ringed.request()
+    (file,) = (ringed.path / "runs" / "r1" / "requests").glob("*.request.json")
+    data = json.loads(file.read_text())
+    kept = file.read_bytes()
+    data["args"]["amount"] = 1
+    file.write_text(json.dumps(data))
+    for words in (["--key", key_of(ringed, "alice")], ["--key", key_of(ringed, "alice"), "--unseen"], []):
+        refused = ringed.approvals("approve", request, *words)
+        assert refused.code == 2
+        assert "digest" in refused.err
+    assert "NOT" in ringed.approvals("show", request).out
+    data = {**json.loads(kept), "withheld": True}
+    file.write_text(json.dumps(data))
+    assert ringed.approvals("approve", request, "--key", key_of(ringed, "alice")).code == 2
+    assert ringed.approvals("approve", request, "--key", key_of(ringed, "alice"), "--unseen").code == 0
+    assert ringed.run().code == 0
+
+
+def test_a_ring_that_the_host_does_not_declare_is_said_at_once(tmp_path: Path) -> None:
+    """APR-7, CLI-16: exit 2, `apr.no_ring`."""
+    folder = Folder(tmp_path, "file")
+    folder.program(PROGRAM.replace("FOR transfer", "FOR transfer BY finance"))
+    ended = folder.run("r1", "--json")
+    assert (ended.code, ended.data["error"]["code"]) == (2, "apr.no_ring")

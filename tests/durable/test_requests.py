@@ -38,6 +38,8 @@ def request(number: int = 1, digest: str = DIGEST, **changes: Any) -> Request:
         deadline=DEADLINE,
         ring=None,
         epoch=1,
+        withheld=True,
+        signers={"alice": ["k1"]},
     )
     return replace(made, **changes)
 

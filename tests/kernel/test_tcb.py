@@ -13,7 +13,7 @@ from agentl.kernel import TCB_FILES
 
 PACKAGE = Path(agentl.__file__).parent
 
-BUDGET = 5140
+BUDGET = 5130
 """Source lines without blanks, comments and docstrings. Lower it when possible; raise it only with a
 decision record (the last one: docs/decisions/0006-questions-outlive-the-process.md)."""
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from agentl.durable.requests import (
+    APPROVED,
     Decision,
     Extension,
     Filed,
@@ -18,6 +19,7 @@ from agentl.durable.requests import (
     in_order,
     unreadable,
 )
+from agentl.errors import DurableError
 
 
 def book_of(store: Any) -> RequestBook | None:
@@ -31,9 +33,12 @@ def answered(filed: Filed | None, request_id: str, decision: Decision) -> Decisi
 
     Raises:
         StoreFailure: there is no such request, or an approval is answered as a question.
+        DurableError: a yes must be signed, and this one is not (`PRK-8`).
     """
     if filed is None or not fits(filed.request.kind, decision.answer):
         raise unreadable(request_id)
+    if filed.open and filed.request.ring and decision.answer == APPROVED and not decision.signature:
+        raise DurableError(code="park.must_sign", request=request_id, ring=filed.request.ring)
     return decide(filed.decision, decision, due(filed.deadline, decision.at))
 
 
