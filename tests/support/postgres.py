@@ -1,54 +1,33 @@
-"""A PostgreSQL server of our own, in a scratch folder on a free loopback port, for as long as the tests run.
-
-It is Debian's ``postgresql`` (or whatever ``initdb`` and ``postgres`` are found), with its synchronisations
-on: what the tests say about durability is said of the real thing. Nothing of the machine is touched: no
-cluster of the system, no socket outside the folder.
-"""
+"""The PostgreSQL server of the tests: one for each of their processes, started by the first that asks."""
 
 from __future__ import annotations
 
 import atexit
 import os
-import pwd
-import shutil
-import signal
-import socket
-import subprocess
-import tempfile
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-USER = "agentl"
-READY_SECONDS = 60.0
-MISSING = "PostgreSQL is not installed here (on Debian: apt-get install postgresql)"
-NO_DRIVER = "psycopg is not installed here (pip install 'agentl[postgres]')"
+from tools.scratch_postgres import Server, binaries, database_of, free_port, run_on, why_not
 
-
-def binaries() -> Path | None:
-    """The folder of the newest server, or ``None`` when there is none."""
-    found = [path.parent for path in Path("/usr/lib/postgresql").glob("*/bin/initdb")]
-    found.sort(key=lambda folder: int(folder.parent.name) if folder.parent.name.isdigit() else 0)
-    if found:
-        return found[-1]
-    beside = shutil.which("initdb")
-    return Path(beside).resolve().parent if beside is not None else None
-
-
-def why_not() -> str | None:
-    """Why no server can be started here; ``None`` when one can."""
-    if binaries() is None:
-        return MISSING
-    try:
-        import psycopg  # noqa: F401 - only whether it is there
-    except ImportError:
-        return NO_DRIVER
-    return None
+__all__ = [
+    "Server",
+    "binaries",
+    "blocked",
+    "database_for",
+    "database_of",
+    "free_port",
+    "kept_database",
+    "locked",
+    "needed",
+    "run_on",
+    "server",
+    "sql",
+    "why_not",
+]
 
 
 def needed() -> None:
@@ -59,206 +38,6 @@ def needed() -> None:
     if os.environ.get("CI"):
         pytest.fail(f"{reason}; in CI this is not skipped", pytrace=False)
     pytest.skip(reason)
-
-
-def _unprivileged() -> dict[str, Any]:
-    """What makes a child process somebody whom the server accepts: it refuses to run as root."""
-    if os.geteuid() != 0:
-        return {}
-    for name in ("postgres", "nobody"):
-        try:
-            account = pwd.getpwnam(name)
-        except KeyError:
-            continue
-        return {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
-    raise RuntimeError("neither postgres nor nobody is a user of this machine")
-
-
-def free_port() -> int:
-    """A port of the loopback that nobody uses now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-_EMPTY = """
-DO $$ DECLARE name text; BEGIN
-    FOR name IN SELECT nspname FROM pg_namespace
-        WHERE nspname !~ '^pg_' AND nspname <> 'information_schema' LOOP
-        EXECUTE format('DROP SCHEMA %I CASCADE', name);
-    END LOOP;
-    CREATE SCHEMA public;
-END $$
-"""
-
-
-class Server:
-    """One server. ``start`` and ``stop`` may be called again and again: it keeps its data and its port.
-
-    Args:
-        settings: of ``postgresql.conf``, by name.
-        segments: the size of the files of its write-ahead log, in megabytes.
-    """
-
-    def __init__(self, settings: Mapping[str, str] | None = None, *, segments: int = 16) -> None:
-        folder = binaries()
-        assert folder is not None, MISSING
-        self.folder = Path(tempfile.mkdtemp(prefix="agentl-postgres-"))
-        self.port = free_port()
-        self._binaries = folder
-        self._settings = dict(settings or {})
-        self._segments = segments
-        self._account = _unprivileged()
-        self._owner = os.getpid()
-        self._process: subprocess.Popen[bytes] | None = None
-        self._guard: subprocess.Popen[bytes] | None = None
-        self._names = count()
-        self._clean: list[str] = []
-        if self._account:
-            os.chown(self.folder, self._account["user"], self._account["group"])
-        self._initialise()
-        self.start()
-
-    def _initialise(self) -> None:
-        made = subprocess.run(
-            [
-                str(self._binaries / "initdb"),
-                *("--pgdata", str(self.folder / "data"), "--username", USER, "--auth", "trust"),
-                *("--encoding", "UTF8", "--locale", "C", "--no-sync"),
-                # Small segments of its log: a limit on files must be met by the tables.
-                *("--wal-segsize", str(self._segments)),
-            ],
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            check=False,
-            **self._account,
-        )
-        assert made.returncode == 0, made.stderr
-
-    def start(self, *, largest_file: int | None = None) -> None:
-        """Start it and wait until it takes connections; with a limit, as on a disk that is nearly full."""
-        settings = {
-            "listen_addresses": "127.0.0.1",
-            "port": str(self.port),
-            "unix_socket_directories": "",
-            "max_connections": "200",
-            "shared_buffers": "32MB",
-            "fsync": "on",
-            **self._settings,
-        }
-        options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
-        command = [str(self._binaries / "postgres"), "-D", str(self.folder / "data"), *options]
-        if largest_file is not None:
-            limit = str(largest_file // 512)
-            command = ["sh", "-c", 'ulimit -S -f "$0" && exec "$@"', limit, *command]
-        with (self.folder / "log").open("ab") as log:
-            self._process = subprocess.Popen(
-                command,
-                cwd=self.folder,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                **self._account,
-            )
-        # Its input ends with this process, however that dies; then it stops the server.
-        self._guard = subprocess.Popen(
-            ["sh", "-c", 'read -r nothing; kill -INT "$1"', "sh", str(self._process.pid)],
-            stdin=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-        self._wait()
-
-    def _wait(self) -> None:
-        import psycopg
-
-        ends = time.monotonic() + READY_SECONDS
-        while True:
-            assert self._process is not None
-            try:
-                psycopg.connect(self.dsn("postgres"), connect_timeout=2).close()
-                return
-            except psycopg.OperationalError:
-                if self._process.poll() is not None or time.monotonic() > ends:
-                    raise AssertionError(f"the server did not start:\n{self.log()}") from None
-                time.sleep(0.02)
-
-    def log(self) -> str:
-        """The last lines that the server wrote."""
-        return "\n".join((self.folder / "log").read_text("utf-8", "replace").splitlines()[-30:])
-
-    @property
-    def process(self) -> int:
-        """The process id of the server."""
-        assert self._process is not None
-        return self._process.pid
-
-    def kill(self) -> None:
-        """Stop it as a crash does: no checkpoint, every connection cut, recovery at the next start."""
-        self._end(signal.SIGQUIT)
-
-    def stop(self) -> None:
-        """Stop it in order; connections are ended."""
-        self._end(signal.SIGINT)
-
-    def _end(self, how: signal.Signals) -> None:
-        process, self._process = self._process, None
-        if process is None or self._owner != os.getpid():
-            return
-        if self._guard is not None:
-            self._guard.kill()
-            self._guard.communicate()
-        process.send_signal(how)
-        try:
-            process.wait(30)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-    def remove(self) -> None:
-        """Stop it and forget everything; in a forked child this does nothing."""
-        if self._owner == os.getpid():
-            self.kill()
-            shutil.rmtree(self.folder, ignore_errors=True)
-
-    def dsn(self, database: str) -> str:
-        """How to reach a database of this server."""
-        return f"postgresql://{USER}@127.0.0.1:{self.port}/{database}"
-
-    def run(self, statement: str, database: str = "postgres") -> list[tuple[Any, ...]]:
-        """One statement on a connection of its own, as another program would; gives the rows."""
-        return run_on(self.dsn(database), statement)
-
-    def database(self) -> str:
-        """An empty database that nobody uses; gives its address."""
-        if self._clean:
-            return self._clean.pop()
-        name = f"t{next(self._names)}"
-        self.run(f"CREATE DATABASE {name}")
-        return self.dsn(name)
-
-    def empty(self, dsn: str) -> None:
-        """Take everything out of a database, whoever is still connected to it, to use it again.
-
-        To drop it would wait for a checkpoint of the whole server.
-        """
-        self.cut(dsn)
-        run_on(dsn, _EMPTY)
-        self._clean.append(dsn)
-
-    def cut(self, dsn: str) -> int:
-        """End every connection to a database, as an operator or a proxy does; gives how many there were."""
-        return len(
-            self.run(
-                "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
-                f"WHERE datname = '{database_of(dsn)}' AND pid <> pg_backend_pid()"
-            )
-        )
-
-
-def database_of(dsn: str) -> str:
-    """The name of the database in an address of ``Server.dsn``."""
-    return dsn.rsplit("/", 1)[1]
 
 
 _shared: list[Server] = []
@@ -291,16 +70,6 @@ def database_for(folder: Path) -> str:
     if folder not in _places:
         _places[folder] = server().database()
     return _places[folder]
-
-
-def run_on(dsn: str, statement: str) -> list[tuple[Any, ...]]:
-    """One statement on a connection of its own; names without a schema are those of our tables."""
-    import psycopg
-
-    path = "-c search_path=agentl,public"
-    with psycopg.connect(dsn, autocommit=True, options=path) as connection:
-        done = connection.execute(statement.encode("utf-8"))
-        return done.fetchall() if done.description is not None else []
 
 
 def sql(dsn: str) -> Callable[[str], list[tuple[Any, ...]]]:

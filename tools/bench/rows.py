@@ -15,6 +15,7 @@ from typing import Any
 
 from tools.bench.child import ROOT, environment, run_task
 from tools.bench.measure import median
+from tools.bench.postgres import postgres_rows
 
 MODES = {"on": True, "off": False}
 PAYMENTS = ROOT / "docs" / "examples" / "payments" / "payments.agent"
@@ -234,6 +235,7 @@ def start_rows(sizes: Sizes, _place: Path) -> Iterator[Row]:
 
 GROUPS: dict[str, Callable[[Sizes, Path], Iterator[Row]]] = {
     "durable": durable_rows,
+    "postgres": postgres_rows,
     "ephemeral": ephemeral_rows,
     "policy": policy_rows,
     "resume": resume_rows,

@@ -18,6 +18,7 @@ from agentl.durable import DurableRun, FileStore, SQLiteStore
 from agentl.kernel import ActionRequest
 from tools.bench.floor import file_floor, sqlite_floor
 from tools.bench.measure import SYNCS, bytes_below, median, peak_rss_mb, percentile_micros, seconds
+from tools.bench.postgres import TASKS as POSTGRES_TASKS
 from tools.bench.programs import (
     long_program,
     policy_program,
@@ -191,7 +192,7 @@ def parse(lines: int, rounds: int) -> Figures:
     return {"lines": text.count("\n"), "bytes": len(text), "first_s": times[0], "again_s": median(times[1:])}
 
 
-TASKS: dict[str, Callable[..., Figures]] = {
+TASKS: dict[str, Callable[..., Figures]] = POSTGRES_TASKS | {
     task.__name__: task
     for task in (
         durable_round,
