@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sqlite3
 
 import pytest
 
@@ -78,21 +77,17 @@ def test_a_second_worker_is_refused_for_as_long_as_the_first_lives(
 @pytest.mark.real_kill
 @pytest.mark.parametrize("idempotent", [True, False])
 def test_the_late_result_of_a_worker_judged_lost_is_fenced(
-    tmp_path, ledger: Ledger, idempotent: bool
+    database_place: Place, ledger: Ledger, idempotent: bool
 ) -> None:
     """STO-6: a stopped worker loses a lease that ends by time; what it brings back later is refused."""
-    place = Place("sqlite", tmp_path)
+    place = database_place
     gate = Gate()
     first = Child(lambda: drive(place, PROGRAM, world(ledger, gate, idempotent=idempotent)).status)
     gate.await_begin()
     os.kill(first.pid, signal.SIGSTOP)
     try:
-        connection = sqlite3.connect(place.path)
-        expires = connection.execute("SELECT expires FROM leases").fetchone()[0]
-        past = 1.0 if isinstance(expires, int | float) else "2001-01-01T00:00:00+00:00"
-        connection.execute("UPDATE leases SET expires = ?", (past,))
-        connection.commit()
-        connection.close()
+        past = "1.0" if place.kind == "sqlite" else "'2001-01-01T00:00:00+00:00'"
+        place.change(f"UPDATE leases SET expires = {past} RETURNING 1")
         second = Child(
             lambda: drive(place, PROGRAM, world(ledger, None, idempotent=idempotent)).runtime.state.world
         )

@@ -41,9 +41,9 @@ def world(ledger: Ledger, gate: Gate | None) -> Host:
 
 
 @pytest.mark.real_kill
-def test_events_queries_starts_and_verdicts_wait_beside_it(place: Place, ledger: Ledger) -> None:
+def test_events_queries_starts_and_verdicts_wait_beside_it(every_place: Place, ledger: Ledger) -> None:
     """STO-6, DCL-3, DCL-5, TCK-14: each is answered or refused; the body is alive once and runs once."""
-    gate = Gate()
+    place, gate = every_place, Gate()
     driver = Child(lambda: drive(place, PROGRAM, world(ledger, gate), ticks=2).status)
     gate.await_begin()
     store = place.store()
