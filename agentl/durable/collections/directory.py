@@ -152,8 +152,14 @@ def _note(place: str) -> RunNote | None:
         entries=entries,
         refusal=_read(f"{place}/refusal.json"),
         waiting=_waiting(f"{place}/{REQUESTS}"),
-        mark=_read(f"{place}/{MARK}"),
+        mark=_mark(place),
     )
+
+
+def _mark(place: str) -> dict[str, Any] | None:
+    """The mark; one that cannot be read is one all the same (`OPS-6`)."""
+    found = _read(f"{place}/{MARK}")
+    return found or ({} if os.path.lexists(f"{place}/{MARK}") else None)
 
 
 def _waiting(place: str) -> tuple[Filed, ...]:

@@ -64,8 +64,15 @@ class RunDirectory:
     # --- leaving and arriving ----------------------------------------------------------
 
     def mark(self) -> Mark | None:
-        """The content of ``mark.json``: why nobody may drive the run here (`OPS-6`)."""
-        return self._read_json(MARK)
+        """The content of ``mark.json``: why nobody may drive the run here (`OPS-6`).
+
+        One that cannot be read is a mark all the same: a run that has left must not be driven because the
+        note of it is damaged.
+        """
+        found = self._read_json(MARK)
+        if found:
+            return found
+        return {"run_id": self.directory.name} if os.path.lexists(self.directory / MARK) else None
 
     def _clear(self, *kept: str) -> None:
         with failing_as("write"):
