@@ -42,6 +42,7 @@ POSTGRES = (
     "tests/durable/test_postgres_link.py",
     "tests/durable/test_postgres_schema.py",
 )
+KEPT = ("tests/durable/test_moving.py", "tests/durable/test_purging.py")
 DRIVEN = ("tests/durable/test_syncs.py",)
 
 GUARDS_TESTED = "tests/kernel/test_guards.py"
@@ -72,6 +73,10 @@ REFUSALS: dict[str, tuple[str, ...]] = {
     ),
     "durable/stores/file.py": STORES,
     "durable/stores/sqlite.py": STORES,
+    "durable/stores/run_directory.py": (*STORES, *KEPT),
+    "durable/stores/sqlite_run.py": KEPT,
+    "durable/stores/committer.py": ("tests/durable/test_committer.py",),
+    "durable/marks.py": KEPT,
     "durable/stores/rows.py": STORES,
     "durable/stores/postgres.py": POSTGRES,
     "durable/stores/postgres_link.py": POSTGRES,

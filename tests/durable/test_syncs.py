@@ -147,6 +147,12 @@ class Disk:
         self.folder = folder
         self.done: list[str] = []
         replace, pwrite, write, truncate = Path.replace, os.pwrite, os.write, os.ftruncate
+        unlink = Path.unlink
+
+        def removed(path: Path, missing_ok: bool = False) -> None:
+            if path.name in ("mark.json", "wal.jsonl"):
+                self._note(f"gone {path.name}")
+            unlink(path, missing_ok=missing_ok)
 
         def replaced(path: Path, target: Path) -> Path:
             self._note(f"rename {target.name}")
@@ -165,6 +171,7 @@ class Disk:
             truncate(descriptor, length)
 
         patch.setattr(Path, "replace", replaced)
+        patch.setattr(Path, "unlink", removed)
         patch.setattr(os, "pwrite", written)
         patch.setattr(os, "write", appended)
         patch.setattr(os, "ftruncate", cut)
@@ -247,6 +254,36 @@ def test_notes_beside_the_journal_are_durable(disk: Disk) -> None:
     store.close()
 
 
+def test_a_mark_is_durable_before_what_relies_on_it(disk: Disk) -> None:
+    """OPS-6, OPS-7: the mark, then what goes; and the end of a mark."""
+    store = FileStore(disk.folder)
+    epoch = store.acquire("me").epoch
+    store.append(b'{"n":0}', epoch, sync=True)
+    disk.since()
+    store.write_mark({"mark": "moved"})
+    assert disk.since() == noted("mark.json")
+    store.close()
+    disk.since()
+    store.remove_marked({"mark": "purged"})
+    assert disk.since() == [*noted("mark.json"), "gone wal.jsonl", "sync ."]
+
+
+def test_a_run_that_arrives_is_durable_under_its_mark(disk: Disk) -> None:
+    """OPS-8: mark, journal, notes; then the mark goes, durable too."""
+    store = FileStore(disk.folder)
+    disk.folder.mkdir()
+    store.receive([b'{"n":0}', b'{"n":1}'], {"n": 1}, {"mark": "arriving"}, 1)
+    assert disk.since() == [
+        *noted("mark.json"),
+        "cut wal.jsonl",
+        "write wal.jsonl",
+        "sync wal.jsonl",
+        *noted("meta.json"),
+    ]
+    store.settle_in()
+    assert disk.since() == ["gone mark.json", "sync ."]
+
+
 # --- SQLite ------------------------------------------------------------------------------------
 
 
@@ -254,14 +291,27 @@ def test_every_transaction_of_sqlite_is_fully_synchronised(tmp_path: Path) -> No
     """STO-4: also after the meta of a tick, the one thing that does not wait for the disk."""
     store = SQLiteStore(tmp_path / "runs.db", "r")
     epoch = store.acquire("me").epoch
+    assert store._committer is not None
+    connection = store._committer._connection
+    assert connection is not None
+    commits: list[int] = []
+    level = int(connection.execute("PRAGMA synchronous").fetchone()[0])
 
-    def level() -> int:
-        assert store._connection is not None
-        return int(store._connection.execute("PRAGMA synchronous").fetchone()[0])
+    def heard(statement: str) -> None:
+        nonlocal level
+        if statement.startswith("PRAGMA synchronous="):
+            level = {"FULL": 2, "NORMAL": 1}[statement.partition("=")[2]]
+        if statement == "COMMIT":
+            commits.append(level)
 
-    full = 2
-    assert level() == full
+    connection.set_trace_callback(heard)
     store.append(b"{}", epoch, sync=True)
     store.write_meta({"n": 1})
-    assert level() == full
+    store.write_meta({"n": 2})
+    store.append(b"{}", epoch, sync=True)
+    store.write_meta({"n": 3}, sync=True)
+    store.write_meta({"n": 4})
+    store.write_refusal({"code": "x"})
+    store.write_meta({"n": 5})
     store.release(epoch)
+    assert commits == [2, 1, 1, 2, 2, 1, 2, 1, 2]

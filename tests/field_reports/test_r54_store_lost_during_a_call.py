@@ -116,7 +116,7 @@ def break_store(store: Any, error: OSError, monkeypatch: pytest.MonkeyPatch) -> 
 
         monkeypatch.setattr(os, "pwrite", fail)
     else:
-        store._connection.close()
+        store._committer._connection.close()
 
 
 @pytest.mark.parametrize("kind", ["open", "intent", "invoke", "checkpoint", "close"])

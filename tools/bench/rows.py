@@ -49,10 +49,12 @@ class Sizes:
     ticks: tuple[int, ...]
     lines: int
     starts: int
+    many: int = 64
+    many_steps: int = 60
 
 
 FULL = Sizes(5, 2000, 20000, 4000, 10000, (2500, 5000, 10000), 2000, 9)
-QUICK = Sizes(1, 60, 300, 200, 200, (50, 100, 200), 2000, 2)
+QUICK = Sizes(1, 60, 300, 200, 200, (50, 100, 200), 2000, 2, 8, 5)
 
 
 def at_least(group: str, name: str, value: float, unit: str, bound: float, **more: str) -> Row:

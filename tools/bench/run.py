@@ -12,10 +12,12 @@ if __package__ in {None, ""}:  # started as a file: make the checkout importable
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tools.bench.child import ROOT
+from tools.bench.many_rows import many_rows
 from tools.bench.measure import cores, disk_kind
 from tools.bench.report import as_json, table, write_docs
 from tools.bench.rows import FULL, GROUPS, QUICK, Row, workspace
 
+GROUPS["many"] = many_rows
 DOCUMENT = ROOT / "docs" / "performance.md"
 
 

@@ -17,6 +17,7 @@ from agentl import PolicyEngine, Runtime, parse_source
 from agentl.durable import DurableRun, FileStore, SQLiteStore
 from agentl.kernel import ActionRequest
 from tools.bench.floor import file_floor, sqlite_floor
+from tools.bench.many import many_round
 from tools.bench.measure import SYNCS, bytes_below, median, peak_rss_mb, percentile_micros, seconds
 from tools.bench.postgres import TASKS as POSTGRES_TASKS
 from tools.bench.programs import (
@@ -203,5 +204,6 @@ TASKS: dict[str, Callable[..., Figures]] = POSTGRES_TASKS | {
         run_ticks,
         resume_ticks,
         parse,
+        many_round,
     )
 }

@@ -101,10 +101,11 @@ class RunDirectory:
             self._replace(MARK, mark, sync=True)
             with failing_as("write"):
                 os.ftruncate(descriptor, 0)
-                with os.fdopen(os.dup(descriptor), "wb") as stream:
-                    stream.writelines(line + b"\n" for line in lines)
-                    stream.flush()
-                    os.fsync(descriptor)
+                content = b"".join(line + b"\n" for line in lines)
+                written = 0
+                while written < len(content):
+                    written += os.pwrite(descriptor, content[written:], written)
+                os.fsync(descriptor)
             self._replace("meta.json", meta, sync=True)
         finally:
             os.close(descriptor)

@@ -15,25 +15,24 @@ from agentl.durable.lease import LEASE_SECONDS, RENEWALS, Lease
 from agentl.durable.marks import Mark, refuse_marked
 from agentl.durable.stores import sqlite_marks as marks
 from agentl.durable.stores.base import Meta, failing_as, failure, json_object, utc_now
+from agentl.durable.stores.committer import Committer, committer_of
 from agentl.durable.stores.forks import watch
 from agentl.durable.stores.renewal import Renewal
 from agentl.durable.stores.rows import admit, succeed
 from agentl.durable.stores.sqlite_file import (
-    connected,
     failing,
     has_tables,
     lease_row,
-    open_file,
     reading,
-    transaction,
 )
 from agentl.durable.stores.sqlite_requests import SQLiteBook
 from agentl.durable.stores.sqlite_run import INSERT, LEASES, META, SQLiteRun
 from agentl.errors import LeaseLost, StoreFailure
 
 _RELEASE: Final = "UPDATE leases SET expires = NULL WHERE run_id = ? AND epoch = ?"
-# A connection must be neither used nor closed in a forked child; the child keeps it to its end.
-_abandoned: Final[list[sqlite3.Connection]] = []
+_REFUSE: Final = (
+    "INSERT INTO refusals VALUES (?, ?) ON CONFLICT (run_id) DO UPDATE SET refusal = excluded.refusal"
+)
 
 
 class SQLiteStore(SQLiteRun):
@@ -58,6 +57,7 @@ class SQLiteStore(SQLiteRun):
         super().__init__(path, run_id, clock)
         self.requests = SQLiteBook(self.path, run_id)
         self._lease_seconds = lease_seconds
+        self._committer: Committer | None = None
         self._epoch = 0
         self._seq = 0
         self._waiting: list[tuple[str, int, bytes]] = []
@@ -113,32 +113,31 @@ class SQLiteStore(SQLiteRun):
         """
         with failing_as("open"):
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with failing("open"):
-            connection = open_file(self.path)
+        with failing("open"), failing_as("open"):
+            committer = committer_of(self.path)
             try:
-                lease = self._take(connection, holder)
+                lease: Lease = committer.commit(lambda connection: self._take(connection, holder))
             except BaseException:
-                connection.close()
+                committer.leave()
                 raise
-        self._connection, self._epoch, self._broken = connection, lease.epoch, None
+        self._committer, self._epoch, self._broken = committer, lease.epoch, None
         watch(self)
         self._waiting = []
         self._renewal = Renewal(self.renew, self._lease_seconds / RENEWALS)
         return lease
 
     def _take(self, connection: sqlite3.Connection, holder: str) -> Lease:
-        with transaction(connection):
-            refuse_marked(marks.mark_of(connection, self.run_id), self.name)
-            self._renewed = now = self._clock()
-            rows = [lease_row(row, now) for row in connection.execute(LEASES, (self.run_id,)).fetchall()]
-            lease = succeed(rows, holder, utc_now())
-            connection.execute(
-                "INSERT INTO leases VALUES (?, ?, ?, ?, ?)",
-                (self.run_id, lease.epoch, holder, lease.since, now + self._lease_seconds),
-            )
-            (self._seq,) = connection.execute(
-                "SELECT COALESCE(MAX(seq) + 1, 0) FROM entries WHERE run_id = ?", (self.run_id,)
-            ).fetchone()
+        refuse_marked(marks.mark_of(connection, self.run_id), self.name)
+        self._renewed = now = self._clock()
+        rows = [lease_row(row, now) for row in connection.execute(LEASES, (self.run_id,)).fetchall()]
+        lease = succeed(rows, holder, utc_now())
+        connection.execute(
+            "INSERT INTO leases VALUES (?, ?, ?, ?, ?)",
+            (self.run_id, lease.epoch, holder, lease.since, now + self._lease_seconds),
+        )
+        (self._seq,) = connection.execute(
+            "SELECT COALESCE(MAX(seq) + 1, 0) FROM entries WHERE run_id = ?", (self.run_id,)
+        ).fetchone()
         return lease
 
     def repair(self) -> None:
@@ -151,22 +150,25 @@ class SQLiteStore(SQLiteRun):
             LeaseLost: another driver has taken over; nothing was written.
             StoreFailure: the transaction failed; nothing is accepted any more.
         """
-        connection = self._check(epoch)
+        committer = self._check(epoch)
         self._waiting.append((self.run_id, self._seq, raw))
         self._seq += 1
         if not sync:
             return
         waiting, self._waiting = self._waiting, []
+
+        def part(connection: sqlite3.Connection) -> None:
+            self._fence(connection, epoch)
+            if len(waiting) == 1:
+                connection.execute(INSERT, waiting[0])
+            else:
+                connection.executemany(INSERT, waiting)
+            now = self._clock()
+            if now - self._renewed >= self._lease_seconds / RENEWALS:
+                self._renew(connection, now)
+
         try:
-            with transaction(connection):
-                self._fence(connection, epoch)
-                if len(waiting) == 1:
-                    connection.execute(INSERT, waiting[0])
-                else:
-                    connection.executemany(INSERT, waiting)
-                now = self._clock()
-                if now - self._renewed >= self._lease_seconds / RENEWALS:
-                    self._renew(connection, now)
+            committer.commit(part)
         except sqlite3.Error as error:
             raise self._break("append", error) from error
         except LeaseLost as lost:
@@ -176,12 +178,12 @@ class SQLiteStore(SQLiteRun):
     def _fence(self, connection: sqlite3.Connection, epoch: int) -> None:
         admit(epoch, self._latest(connection))
 
-    def _check(self, epoch: int) -> sqlite3.Connection:
+    def _check(self, epoch: int) -> Committer:
         if self._broken is not None:
             raise self._broken
-        if self._connection is None or epoch != self._epoch:
+        if self._committer is None or epoch != self._epoch:
             raise LeaseLost(code="durable.lease_lost", own=epoch, holder="?")
-        return self._connection
+        return self._committer
 
     def _break(self, operation: str, error: Exception) -> StoreFailure:
         self._broken = failure(operation, error)
@@ -195,9 +197,11 @@ class SQLiteStore(SQLiteRun):
         self._renewed = now
 
     def renew(self) -> None:
-        """Put the end of the lease off, from a connection of its own (`STO-6`); the watch calls it."""
-        with failing("renew"), connected(self.path) as connection, transaction(connection):
-            self._renew(connection, self._clock())
+        """Put the end of the lease off (`STO-6`); the watch calls it, also while a tool works."""
+        committer = self._committer
+        if committer is not None:
+            with failing("renew"):
+                committer.commit(lambda connection: self._renew(connection, self._clock()))
 
     # --- notes beside the journal ------------------------------------------------------
 
@@ -207,17 +211,8 @@ class SQLiteStore(SQLiteRun):
         Raises:
             StoreFailure: it could not be written.
         """
-        connection = self._check(self._epoch)
-        try:
-            if not sync:
-                connection.execute("PRAGMA synchronous=NORMAL")
-            with transaction(connection):
-                self._fence(connection, self._epoch)
-                connection.execute(META, (self.run_id, json.dumps(meta)))
-            if not sync:
-                connection.execute("PRAGMA synchronous=FULL")
-        except sqlite3.Error as error:
-            raise self._break("write", error) from error
+        text = json.dumps(meta)
+        self._as_driver(lambda connection: connection.execute(META, (self.run_id, text)), durable=sync)
 
     def refusal(self) -> Mapping[str, Any] | None:
         """The row of ``refusals``."""
@@ -236,17 +231,15 @@ class SQLiteStore(SQLiteRun):
             LeaseLost: another driver has taken over; nothing was written.
             StoreFailure: it could not be written.
         """
-        connection = self._check(self._epoch)
-        with failing("write"), transaction(connection):
-            self._fence(connection, self._epoch)
-            if refusal is None:
+        text = None if refusal is None else json.dumps(refusal)
+
+        def part(connection: sqlite3.Connection) -> None:
+            if text is None:
                 connection.execute("DELETE FROM refusals WHERE run_id = ?", (self.run_id,))
             else:
-                connection.execute(
-                    "INSERT INTO refusals VALUES (?, ?) "
-                    "ON CONFLICT (run_id) DO UPDATE SET refusal = excluded.refusal",
-                    (self.run_id, json.dumps(refusal)),
-                )
+                connection.execute(_REFUSE, (self.run_id, text))
+
+        self._as_driver(part)
 
     # --- leaving -----------------------------------------------------------------------
 
@@ -271,12 +264,16 @@ class SQLiteStore(SQLiteRun):
 
         self._as_driver(work)
 
-    def _as_driver(self, work: Callable[[sqlite3.Connection], None]) -> None:
-        connection = self._check(self._epoch)
+    def _as_driver(self, part: Callable[[sqlite3.Connection], Any], *, durable: bool = True) -> None:
+        """Write beside the journal, if the lease is still ours."""
+        committer, epoch = self._check(self._epoch), self._epoch
+
+        def fenced(connection: sqlite3.Connection) -> None:
+            self._fence(connection, epoch)
+            part(connection)
+
         try:
-            with transaction(connection):
-                self._fence(connection, self._epoch)
-                work(connection)
+            committer.commit(fenced, durable=durable)
         except sqlite3.Error as error:
             raise self._break("write", error) from error
 
@@ -288,21 +285,26 @@ class SQLiteStore(SQLiteRun):
         Raises:
             StoreFailure: that could not be written.
         """
-        connection = self._connection
-        if connection is None or epoch != self._epoch:
+        committer = self._committer
+        if committer is None or epoch != self._epoch:
             return
+        waiting = self._waiting
+
+        def part(connection: sqlite3.Connection) -> None:
+            if waiting:
+                self._fence(connection, epoch)
+                connection.executemany(INSERT, waiting)
+            connection.execute(_RELEASE, (self.run_id, epoch))
+
         try:
             if self._broken is None:
-                with transaction(connection):
-                    if self._waiting:
-                        self._fence(connection, epoch)
-                        connection.executemany(INSERT, self._waiting)
-                    connection.execute(_RELEASE, (self.run_id, epoch))
+                committer.commit(part)
             else:
                 # The run has ended here, so this driver is no longer inside a call. A file that cannot be
                 # written does not hear so; then the lease ends with the process, or by time.
+                waiting = []
                 with suppress(sqlite3.Error):
-                    connection.execute(_RELEASE, (self.run_id, epoch))
+                    committer.commit(part)
         except sqlite3.Error as error:
             raise self._break("close", error) from error
         finally:
@@ -310,21 +312,19 @@ class SQLiteStore(SQLiteRun):
 
     def forked(self) -> None:
         """In a forked child: the lease stays with the parent, and its connection is not touched (`STO-6`)."""
-        if self._connection is not None:
-            _abandoned.append(self._connection)
-        self._connection = None
+        self._committer = None
         self._waiting = []
 
     def _let_go(self) -> None:
-        connection, self._connection = self._connection, None
+        committer, self._committer = self._committer, None
         self._waiting = []
         if self._renewal is not None:
             self._renewal.stop()
             self._renewal = None
-        if connection is not None:
-            connection.close()
+        if committer is not None:
+            committer.leave()
 
     def close(self) -> None:
         """Release the lease if it is still held."""
-        if self._connection is not None:
+        if self._committer is not None:
             self.release(self._epoch)

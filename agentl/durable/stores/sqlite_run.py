@@ -32,7 +32,6 @@ class SQLiteRun:
         self.path = Path(path)
         self.run_id = run_id
         self._clock = clock
-        self._connection: sqlite3.Connection | None = None
 
     @property
     def name(self) -> str:
@@ -54,9 +53,6 @@ class SQLiteRun:
 
     @contextmanager
     def _reader(self) -> Iterator[sqlite3.Connection | None]:
-        if self._connection is not None:
-            yield self._connection
-            return
         if not self.path.is_file():
             yield None
             return
