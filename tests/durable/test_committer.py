@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sqlite3
 import threading
+import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -247,7 +249,7 @@ def test_one_connection_per_file_and_none_that_stays(tmp_path: Path) -> None:
     assert shared._connection is not None
     stores[0].close()
     assert shared._connection is None
-    assert not module._registry
+    assert shared not in module._registry.values()
     kept = SQLiteStore(tmp_path / "runs.db", "kept")
     kept.acquire(str(this_process()))
     for name in ("runs.db", "runs.db-wal", "runs.db-shm"):
@@ -259,7 +261,16 @@ def test_one_connection_per_file_and_none_that_stays(tmp_path: Path) -> None:
         kept.close()
     fresh.close()
     assert SQLiteStore.runs(tmp_path / "runs.db") == []
-    assert not module._registry
+
+
+def test_a_store_that_was_forgotten_keeps_nothing(tmp_path: Path) -> None:
+    """`OPS-11`: as before, its connection goes with it."""
+    store = SQLiteStore(tmp_path / "runs.db", "r")
+    store.acquire(str(this_process()))
+    kept = weakref.ref(store._committer)
+    del store
+    gc.collect()
+    assert kept() is None
 
 
 def test_a_superseded_driver_beside_others(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -179,7 +180,8 @@ class Committer:
         self._connection = None
 
 
-_registry: Final[dict[_Key, Committer]] = {}
+# A store that was forgotten lets go of its committer as it did of a connection.
+_registry: Final[weakref.WeakValueDictionary[_Key, Committer]] = weakref.WeakValueDictionary()
 _registry_lock = threading.Lock()
 # A connection must be neither used nor closed in a forked child; the child keeps it to its end.
 _abandoned: Final[list[sqlite3.Connection]] = []
@@ -209,7 +211,7 @@ def _key(path: Path) -> _Key:
 
 def _in_child() -> None:
     global _registry_lock
-    for committer in _registry.values():
+    for committer in list(_registry.values()):
         committer.forget()
     _registry.clear()
     _registry_lock = threading.Lock()
