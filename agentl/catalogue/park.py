@@ -29,6 +29,10 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "répondez par : {command} RÉPONSE (ou `deny`), puis relancez la même commande",
         "answer with: {command} ANSWER (or `deny`), then run the same command again",
     ),
+    "park.doubt": (
+        "{action_id} : indéterminée, attend un verdict (agentl durable settle {address})",
+        "{action_id}: in doubt, waits for a verdict (agentl durable settle {address})",
+    ),
     "park.listed": ("{n} en attente", "{n} waiting"),
     "park.nothing_waits": ("rien n'attend dans {place}", "nothing waits in {place}"),
     "park.age": ("posée il y a {age}", "asked {age} ago"),

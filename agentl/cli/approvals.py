@@ -49,19 +49,24 @@ def list_requests(
     from agentl.durable.address import hidden
 
     now, where = _now(), hidden(place)
-    rows = [
-        _seen(one, now)
-        for note, book in _notes(place)
-        for one in (_of_run(note, book) if everything else _open_of(note, book))
-    ]
-    still = sum(one.filed.open for one in rows)
+    rows: list[Found] = []
+    doubts: list[dict[str, str]] = []
+    for note, book in _notes(place):
+        listed = _of_run(note, book) if everything else _open_of(note, book)
+        rows += [_seen(one, now) for one in listed]
+        known = {"address": note.address, "run_id": note.run_id}
+        doubts += [{**known, "action_id": action_id} for action_id in note.in_doubt if note.mark is None]
+    still = sum(one.filed.open for one in rows) + len(doubts)
     code = exits.WAITING if still else exits.DONE
     if as_json:
         data = [waiting.as_data(one.filed, one.address, now) for one in rows]
-        output.out_json({"place": where, "requests": data, "waiting": still, "exit_code": code})
+        report = {"place": where, "requests": data, "doubts": doubts, "waiting": still}
+        output.out_json({**report, "exit_code": code})
         return code
     for one in rows:
         _print_row(one, now)
+    for doubt in doubts:
+        output.out("⚠ " + render("park.doubt", doubt))
     output.out(render("park.listed" if still else "park.nothing_waits", {"n": still, "place": where}))
     return code
 
@@ -252,7 +257,7 @@ def _of_run(note: RunNote, book: RequestBook) -> Iterator[Found]:
 def _open_of(note: RunNote, book: RequestBook) -> Iterator[Found]:
     from agentl.durable.states import COMPLETED
 
-    if note.status != COMPLETED:
+    if note.status != COMPLETED and note.mark is None:
         yield from (Found(note.address, filed, book) for filed in note.waiting)
 
 

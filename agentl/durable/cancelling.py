@@ -9,6 +9,7 @@ from typing import Any
 from agentl.durable.recovery import DurableJournal
 from agentl.durable.status import meta_of
 from agentl.durable.stores.base import Store
+from agentl.durable.stores.request_book import withdraw_open
 from agentl.errors import DurableError
 
 
@@ -59,6 +60,7 @@ def cancel(
             args = {"at": journal.clock(), "by": by or "unknown", "reason": reason}
             journal.append_cancel(args)
             store.write_meta(meta_of(journal, held=False), sync=True)
+        withdraw_open(store, index.run_id, journal.clock())
         said = index.cancel_args or {}
         return Cancellation(
             index.run_id,

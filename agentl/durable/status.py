@@ -107,7 +107,8 @@ def survey(store: Store, *, key: bytes | str | None = None) -> Survey:
     refusal = store.refusal()
     shown = None if refusal is None else {**refusal, "message": _message(refusal)}
     opened = index.open_args or {}
-    waiting = open_requests(store) if index.close_args is None else []
+    over = index.close_args is not None or index.cancel_args is not None
+    waiting = [] if over else open_requests(store)
     held = holder is not None
     return Survey(
         run_id=index.run_id,

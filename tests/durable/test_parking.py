@@ -12,6 +12,7 @@ import pytest
 
 from agentl import Host, MockLLM, Symbol, parse_source
 from agentl.durable import DurableRun, FileStore, MemoryStore, PostgresStore, SQLiteStore, survey
+from agentl.durable.cancelling import cancel
 from agentl.durable.requests import ANSWERED, APPROVED, DENIED, EXPIRED, WITHDRAWN, Decision, Filed, Request
 from agentl.durable.stores.file import FileStore as Files
 from agentl.errors import DurableError, KernelAbort, Parked, StoreFailure
@@ -589,3 +590,13 @@ def test_an_escalation_tells_and_does_not_wait(world: World) -> None:
     assert "ESCALATE" in world.source
     assert world.drive().status == "completed"
     assert world.asked == 1
+
+
+def test_a_cancelled_run_asks_for_nothing_any_more(world: World) -> None:
+    """PRK-5, TSK-9: cancelling withdraws what is open; a yes afterwards hears so."""
+    filed = world.parks()
+    cancel(world.store(), by="owner")
+    assert world.book.all(open_only=True) == []
+    said = Decision(APPROVED, "alice", "2030-01-02T03:04:05+00:00")
+    assert world.book.decide(filed.request.request_id, said).answer == WITHDRAWN
+    assert survey(world.store()).status == "cancelled"

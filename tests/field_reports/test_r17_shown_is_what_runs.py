@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from agentl import Host
+from agentl.durable.requests import Decision
+from agentl.errors import Parked
 from agentl.kernel import PermitError, action_digest
 from tests.field_reports.kit import Ledger, Place, drive
 
@@ -102,3 +104,17 @@ def test_a_hook_after_the_approval_makes_the_host_refuse(place: Place, ledger: L
         drive(place, PROGRAM, world(ledger, [], host=Hooked()))
     assert refused.value.code == "permit.arguments"
     assert ledger.rows() == []
+
+
+def test_the_request_that_is_kept_holds_the_final_arguments(place: Place, ledger: Ledger) -> None:
+    """PRK-1, PRK-2: coerced before they were kept; the digest is that of the call that runs."""
+    with pytest.raises(Parked):
+        drive(place, PROGRAM, world(ledger, []), park=True)
+    book = place.store().requests
+    (filed,) = book.all()
+    assert filed.request.args == {"amount": 100, "to": "acct", "urgent": True}
+    assert filed.request.digest == action_digest("invoke", "transfer", dict(filed.request.args))
+    book.decide(filed.request.request_id, Decision("approved", "owner", "2030-01-01T00:00:00+00:00"))
+    drive(place, PROGRAM, world(ledger, []), park=True)
+    assert [row["args"]["amount"][1] for row in ledger.rows()] == ["100"]
+    assert place.of_kind("intent")[0]["args"]["hash"] == filed.request.digest

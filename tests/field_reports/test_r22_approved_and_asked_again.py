@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from agentl import Host, messages
+from agentl.durable.requests import Decision
 from tests.field_reports.kit import Kill, Ledger, Place, answer_of, drive, in_child
 
 PROGRAM = """
@@ -73,3 +74,24 @@ def test_the_answer_is_kept_and_the_tool_runs_once(
     records = place.of_kind("approve")
     assert len(records) == 1
     assert answer_of(records[0]) == "approved"
+
+
+@pytest.mark.real_kill
+@pytest.mark.parametrize("kill", [None, Kill("after", "approve"), Kill("after", "intent")])
+def test_a_parked_run_that_was_answered_goes_on_in_another_process(
+    every_place: Place, ledger: Ledger, tmp_path: Any, kill: Kill | None
+) -> None:
+    """PRK-6: parked, answered, taken up with another context, killed on the way: one question, one effect."""
+    place, asked = every_place, Ledger(tmp_path / "asked.jsonl")
+    parked = in_child(lambda: drive(place, PROGRAM, world(ledger, asked), park=True))
+    assert parked.error == "Parked"
+    book = place.store().requests
+    (filed,) = book.all()
+    book.decide(filed.request.request_id, Decision("approved", "owner", "2030-01-01T00:00:00+00:00"))
+    host = world(ledger, asked, False, worker="w-2")
+    if kill is not None:
+        assert in_child(lambda: drive(place, PROGRAM, host, kill=kill, park=True, tool_breaker=7)).killed
+    assert in_child(lambda: drive(place, PROGRAM, host, park=True).status).ok() == "completed"
+    assert (asked.rows(), len(ledger.rows())) == ([], 1)
+    assert len(place.store().requests.all()) == 1
+    assert [answer_of(entry) for entry in place.of_kind("approve")] == ["approved"]

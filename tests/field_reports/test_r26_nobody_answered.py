@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from agentl import Host
+from agentl.errors import Parked
 from agentl.kernel import Approval
 from tests.field_reports.kit import Ledger, Place, answer_of, drive
 
@@ -80,3 +82,25 @@ def test_no_answer_is_no_approval(place: Place, ledger: Ledger, who: str) -> Non
         assert answers == {"expired"}
     elif answers:
         assert answers == {"denied"}
+
+
+@pytest.mark.parametrize("within", [None, 60.0])
+def test_a_parked_question_that_nobody_answers_is_never_a_yes(
+    every_place: Place, ledger: Ledger, within: float | None
+) -> None:
+    """PRK-3, PRK-4: by default it waits; with a time it expires, under its own name."""
+    place, now = every_place, [datetime(2030, 1, 1, tzinfo=UTC)]
+    host = Host()
+    host.now = lambda: now[0]
+    host.tool("transfer")(lambda amount: ledger.add("transfer", amount=amount))
+    for days in (0, 0, 400):
+        now[0] += timedelta(days=days)
+        if days and within is not None:
+            drive(place, PROGRAM, host, park=True, answer_within=within)
+            break
+        with pytest.raises(Parked):
+            drive(place, PROGRAM, host, park=True, answer_within=within)
+    assert ledger.rows() == []
+    (filed,) = place.store().requests.all()
+    assert filed.state == ("open" if within is None else "expired")
+    assert [answer_of(entry) for entry in place.of_kind("approve")] == ([] if within is None else ["expired"])

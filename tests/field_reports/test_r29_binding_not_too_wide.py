@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 
 from agentl import Host, State
+from agentl.durable.requests import Decision
+from agentl.errors import Parked
 from agentl.kernel import ActionRequest, Kernel, action_digest
+from agentl.messages import set_language
 from agentl.replay import ReplayDivergence
 from tests.field_reports.kit import Kill, Ledger, Place, agent_of, drive, in_child
 
@@ -130,3 +133,19 @@ def test_a_record_for_other_arguments_in_the_journal_is_a_divergence() -> None:
     one = action_digest("invoke", "wipe", {"host": "db", "depth": 2})
     two = action_digest("invoke", "wipe", {"host": "db", "depth": 3})
     assert one != two
+
+
+def test_the_wording_is_no_part_of_a_request(place: Place, ledger: Ledger) -> None:
+    """PRK-2: in another language, at another time, with another deadline it is the same request."""
+    with pytest.raises(Parked):
+        drive(place, PROGRAM, world(ledger, []), park=True)
+    set_language("en")
+    for within in (None, 60.0):
+        with pytest.raises(Parked):
+            drive(place, PROGRAM, world(ledger, []), park=True, answer_within=within)
+    set_language(None)
+    book = place.store().requests
+    (filed,) = book.all()
+    book.decide(filed.request.request_id, Decision("approved", "owner", "2030-01-01T00:00:00+00:00"))
+    drive(place, PROGRAM, world(ledger, []), park=True)
+    assert len(ledger.rows()) == 1

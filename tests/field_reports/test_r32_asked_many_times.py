@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from agentl import Host
+from agentl.durable.requests import Decision
+from agentl.errors import Parked
 from tests.field_reports.kit import Ledger, Place, die, drive, in_child
 
 PROGRAM = """
@@ -68,3 +70,28 @@ def test_a_notifier_that_times_out_after_delivering_is_a_refusal_and_asks_once(
     drive(place, PROGRAM, world(ledger, outbox, TimeoutError("late")))
     assert len(outbox.read_text(encoding="ascii").splitlines()) == 1
     assert ledger.rows() == []
+
+
+def test_five_notices_of_one_parked_request_and_three_answers(every_place: Place, ledger: Ledger) -> None:
+    """PRK-3, PRK-4: one id in every notice; the first answer stands, the others hear "decided already"."""
+    place, notices = every_place, []
+
+    def notify(request: Any) -> None:
+        notices.append(request.request_id)
+        raise TimeoutError("delivered, and then no answer")
+
+    host = Host()
+    host.notifier = notify
+    host.tool("transfer", idempotent=True)(lambda amount: ledger.add("transfer", amount=amount))
+    for _ in range(5):
+        with pytest.raises(Parked):
+            drive(place, PROGRAM, host, park=True)
+    assert (len(notices), len(set(notices))) == (5, 1)
+    at = "2030-01-01T00:00:00+00:00"
+    first = Decision("approved", "a", at)
+    for said in (first, Decision("approved", "b", at), Decision("denied", "c", at)):
+        assert place.store().requests.decide(notices[0], said) == first
+    for _ in range(3):
+        drive(place, PROGRAM, host, park=True)
+    assert len(ledger.rows()) == 1
+    assert len(place.store().requests.all()) == 1

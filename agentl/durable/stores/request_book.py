@@ -8,6 +8,7 @@ from typing import Any
 
 from agentl.durable.requests import (
     APPROVED,
+    WITHDRAWN,
     Decision,
     Extension,
     Filed,
@@ -26,6 +27,14 @@ def book_of(store: Any) -> RequestBook | None:
     """Where a store keeps requests, or ``None`` when it cannot."""
     book: RequestBook | None = getattr(store, "requests", None)
     return book
+
+
+def withdraw_open(store: Any, run_id: str, at: str) -> None:
+    """The run is not to go on: nobody is asked about it any more (`PRK-5`)."""
+    book = book_of(store)
+    for filed in [] if book is None else book.all(open_only=True):
+        if book is not None:
+            book.decide(filed.request.request_id, Decision(WITHDRAWN, run_id, at))
 
 
 def answered(filed: Filed | None, request_id: str, decision: Decision) -> Decision:
