@@ -12,6 +12,7 @@ import psycopg
 import pytest
 
 from agentl.durable import LeaseLost, PostgresStore, StoreFailure
+from agentl.durable.collections.postgres import PostgresCollection
 from agentl.durable.lease import LEASE_SECONDS
 from agentl.durable.stores import postgres_append
 from agentl.durable.stores.postgres_append import Appender
@@ -309,3 +310,54 @@ def test_a_server_that_has_fallen_silent_is_given_up(own: Server, monkeypatch: p
             os.kill(process, signal.SIGCONT)
     driver.store.close()
     assert driver.lines() in ([b"0"], [b"0", b"1"])
+
+
+@pytest.mark.parametrize("reconnects", [False, True])
+@pytest.mark.parametrize("what", ["append", "meta", "refusal"])
+def test_rows_that_contradict_each_other_stop_the_driver(driver: Driver, reconnects: bool, what: str) -> None:
+    """STO-9, DRF-3: the run says another epoch than its last lease; nobody is named, and nothing written."""
+    sql(driver.dsn)("UPDATE agentl.runs SET epoch = 9")
+    if reconnects:
+        cut(driver.dsn)
+    does: dict[str, Callable[[], Any]] = {
+        "append": lambda: driver.append(b"1"),
+        "meta": lambda: driver.store.write_meta({"n": 1}),
+        "refusal": lambda: driver.store.write_refusal({"n": 1}),
+    }
+    with pytest.raises(StoreFailure) as failed:
+        does[what]()
+    assert not isinstance(failed.value, LeaseLost)
+    for more in (does[what], lambda: driver.append(b"2")):
+        with pytest.raises(StoreFailure):
+            more()
+    assert driver.lines() == [b"0"]
+    assert (driver.store.load()[0], driver.store.refusal()) == (None, None)
+
+
+def test_who_looks_at_many_runs_connects_once(database: str) -> None:
+    """STO-9, OPS-2: and looks on when that connection is lost."""
+    for name in ("a", "b", "c"):
+        store = PostgresStore(database, name)
+        store.append(name.encode(), store.acquire("me").epoch, sync=True)
+        store.write_meta({"run_id": name})
+        store.close()
+    collection = PostgresCollection(database)
+    found = [collection.store_of(note) for note in collection.notes()]
+    for _ in range(2):
+        assert [store.load()[1] for store in found] == [[b"a"], [b"b"], [b"c"]]
+        assert [store.held() for store in found] == [None] * 3
+        assert server().cut(database) == 1
+
+
+@pytest.mark.parametrize("change", ["DROP TABLE agentl.entries", "ALTER TABLE agentl.runs DROP COLUMN meta"])
+def test_what_the_server_refuses_after_the_reconnect_ends_the_run(driver: Driver, change: str) -> None:
+    """STO-9, DRF-3: said once, with the operation; it is not tried again."""
+    sql(driver.dsn)(change)
+    cut(driver.dsn)
+    with pytest.raises(StoreFailure) as failed:
+        driver.store.write_meta({"n": 1})
+    assert failed.value.values["operation"] == "write"
+    assert "does not exist" in failed.value.values["cause"]
+    with pytest.raises(StoreFailure) as again:
+        driver.append(b"1")
+    assert again.value is failed.value

@@ -10,7 +10,7 @@ from agentl.durable.collections.base import RunNote
 from agentl.durable.requests import Filed, in_order
 from agentl.durable.stores.base import json_object
 from agentl.durable.stores.postgres import PostgresStore
-from agentl.durable.stores.postgres_link import connect, failing, rows, settings
+from agentl.durable.stores.postgres_link import Reader, connect, failing, rows, settings
 from agentl.durable.stores.postgres_marks import lease_row
 from agentl.durable.stores.postgres_requests import open_requests
 from agentl.durable.stores.rows import in_force
@@ -39,6 +39,7 @@ class PostgresCollection:
         settings(dsn)
         self.dsn = dsn
         self._name = hidden(dsn)
+        self._reader = Reader(dsn)
 
     @property
     def name(self) -> str:
@@ -66,8 +67,8 @@ class PostgresCollection:
         return f"{self.name}#{run_id}"
 
     def store_of(self, note: RunNote) -> PostgresStore:
-        """The store of the run of a note."""
-        return self.store(note.run_id)
+        """The store of the run of a note; all of them look over one connection."""
+        return PostgresStore(self.dsn, note.run_id, reader=self._reader)
 
     def reclaim(self) -> None:
         """The server gives the room of deleted rows to new ones by itself."""

@@ -23,6 +23,7 @@ from agentl.durable.stores.postgres_append import Appender
 from agentl.durable.stores.postgres_link import (
     RECONNECT_SECONDS,
     STATEMENT_SECONDS,
+    Reader,
     connect,
     failed,
     failing,
@@ -34,6 +35,16 @@ from agentl.durable.stores.postgres_link import (
 from agentl.durable.stores.postgres_marks import ERASE, FENCE, LATEST, WRITE_MARK, PostgresRun, iso, lease_row
 from agentl.durable.stores.postgres_requests import PostgresBook
 from agentl.durable.stores.postgres_schema import prepare
+from agentl.durable.stores.postgres_statements import (
+    ENTRIES,
+    GRANT,
+    LEASES,
+    META,
+    META_SOON,
+    REFUSAL,
+    RELEASE,
+    RENEW,
+)
 from agentl.durable.stores.renewal import Renewal
 from agentl.durable.stores.rows import admit, in_force, succeed
 from agentl.errors import DurableError, LeaseLost, StoreFailure
@@ -43,36 +54,6 @@ if TYPE_CHECKING:
 
     from agentl.durable.stores.postgres_link import Link
 
-_LEASES: Final = (
-    "SELECT epoch, holder, since, expires IS NULL, coalesce(expires <= clock_timestamp(), false) "
-    "FROM agentl.leases WHERE run_id = %(run)s ORDER BY epoch"
-)
-_GRANT: Final = (
-    "INSERT INTO agentl.leases (run_id, epoch, holder, since, expires, claim) VALUES (%(run)s, %(epoch)s, "
-    "%(holder)s, %(since)s, clock_timestamp() + make_interval(secs => %(seconds)s), %(claim)s)"
-)
-_RENEW: Final = (
-    "UPDATE agentl.leases SET expires = clock_timestamp() + make_interval(secs => %(seconds)s) "
-    "WHERE run_id = %(run)s AND epoch = %(epoch)s AND expires IS NOT NULL"
-)
-_RELEASE: Final = (
-    "WITH lease AS (UPDATE agentl.leases SET expires = NULL "
-    "WHERE run_id = %(run)s AND epoch = %(epoch)s AND claim = %(claim)s RETURNING epoch) "
-    "UPDATE agentl.runs SET driven = false FROM lease "
-    "WHERE runs.run_id = %(run)s AND runs.epoch = lease.epoch"
-)
-_META: Final = (
-    "UPDATE agentl.runs SET meta = %(text)s WHERE run_id = %(run)s AND epoch = %(epoch)s AND driven"
-)
-# Not waited for: what a crash of the server takes back is rebuilt from the entries (DUR-10).
-_META_SOON: Final = (
-    "WITH soon AS (SELECT set_config('synchronous_commit', 'off', true)) "
-    "UPDATE agentl.runs SET meta = %(text)s FROM soon WHERE run_id = %(run)s AND epoch = %(epoch)s AND driven"
-)
-_REFUSAL: Final = (
-    "UPDATE agentl.runs SET refusal = %(text)s WHERE run_id = %(run)s AND epoch = %(epoch)s AND driven"
-)
-_ENTRIES: Final = "SELECT body FROM agentl.entries WHERE run_id = %(run)s AND seq >= %(seq)s ORDER BY seq"
 # A connection must be neither used nor closed in a forked child; the child keeps it to its end.
 _abandoned: Final[list[Any]] = []
 
@@ -88,6 +69,7 @@ class PostgresStore(PostgresRun):
         lease_seconds: how long a lease lasts that is not renewed.
         statement_seconds: how long the server works on one statement.
         reconnect_seconds: how long a lost connection is tried again.
+        reader: what to look with, while the store does not drive; a connection for each look without one.
 
     Raises:
         DurableError: no run can have that id, or psycopg is not installed, or the address is none.
@@ -101,6 +83,7 @@ class PostgresStore(PostgresRun):
         lease_seconds: float = LEASE_SECONDS,
         statement_seconds: float = STATEMENT_SECONDS,
         reconnect_seconds: float = RECONNECT_SECONDS,
+        reader: Reader | None = None,
     ) -> None:
         super().__init__(dsn, check_run_id(run_id))
         self.requests = PostgresBook(dsn, run_id)
@@ -108,6 +91,7 @@ class PostgresStore(PostgresRun):
         self._lease_seconds = lease_seconds
         self._statement_seconds = statement_seconds
         self._reconnect_seconds = reconnect_seconds
+        self._reader = reader
         self._link: Link | None = None
         self._appender: Appender | None = None
         self._epoch = 0
@@ -151,7 +135,7 @@ class PostgresStore(PostgresRun):
         """
         # Meta first: an entry that is written meanwhile must not be missing beside a meta that counts it.
         meta, entries = self._rows(
-            ("SELECT meta FROM agentl.runs WHERE run_id = %(run)s", {}), (_ENTRIES, {"seq": 0})
+            ("SELECT meta FROM agentl.runs WHERE run_id = %(run)s", {}), (ENTRIES, {"seq": 0})
         )
         return json_object(meta[0][0]) if meta else None, [bytes(body) for (body,) in entries]
 
@@ -174,6 +158,9 @@ class PostgresStore(PostgresRun):
             if self._link is not None:
                 with suppress(psycopg().OperationalError):
                     return [self._ask(self._link, *statement) for statement in statements]
+            if self._reader is not None:
+                with suppress(psycopg().OperationalError), self._reader.link() as link:
+                    return [self._ask(link, *statement) for statement in statements]
             with connect(self.dsn, driving=False, statement_seconds=self._statement_seconds) as link:
                 return [self._ask(link, *statement) for statement in statements]
 
@@ -229,11 +216,11 @@ class PostgresStore(PostgresRun):
             # From here on no append and no other driver gets through.
             link.execute(FENCE, self._named())
             refuse_marked(self._mark(link), self.name)
-            rows = [lease_row(row) for row in link.execute(_LEASES, self._named())]
+            rows = [lease_row(row) for row in link.execute(LEASES, self._named())]
             (now,) = _only(link.execute("SELECT clock_timestamp()").fetchone())
             lease = succeed(rows, holder, iso(now))
             epoch = self._named(epoch=lease.epoch)
-            link.execute(_GRANT, {**epoch, "holder": holder, "since": now})
+            link.execute(GRANT, {**epoch, "holder": holder, "since": now})
             link.execute(
                 "UPDATE agentl.runs SET epoch = %(epoch)s, driven = true WHERE run_id = %(run)s", epoch
             )
@@ -276,7 +263,7 @@ class PostgresStore(PostgresRun):
         self._seq += len(lines)
         self._last = lines[-1:]
         if time.monotonic() - self._renewed >= self._lease_seconds / RENEWALS:
-            self._write(operation, _RENEW)
+            self._write(operation, RENEW)
             self._renewed = time.monotonic()
 
     def _lost(self) -> None:
@@ -321,7 +308,7 @@ class PostgresStore(PostgresRun):
                 admit(self._epoch, lease_row(rows[0]) if rows else None)
                 raise failure("reconnect", f"epoch {self._epoch}")
             begins = self._seq - len(self._last)
-            found = [bytes(body) for (body,) in link.execute(_ENTRIES, self._named(seq=begins))]
+            found = [bytes(body) for (body,) in link.execute(ENTRIES, self._named(seq=begins))]
             wanted = [*self._last, *lines]
             if found == self._last and lines:
                 link.cursor().executemany(
@@ -333,7 +320,7 @@ class PostgresStore(PostgresRun):
                 )
             elif found != wanted:
                 raise failure("reconnect", "the last entries are not those of this driver")
-            link.execute(_RENEW, self._named())
+            link.execute(RENEW, self._named())
         self._renewed = time.monotonic()
 
     def _check(self, epoch: int) -> Link:
@@ -346,7 +333,7 @@ class PostgresStore(PostgresRun):
     def renew(self) -> None:
         """Put the end of the lease off, on a connection of its own (`STO-6`)."""
         with failing("renew"), self._connect() as link:
-            link.execute(_RENEW, self._named())
+            link.execute(RENEW, self._named())
         self._renewed = time.monotonic()
 
     # --- notes beside the journal ------------------------------------------------------
@@ -374,7 +361,7 @@ class PostgresStore(PostgresRun):
             LeaseLost: another driver has taken over; nothing was written.
             StoreFailure: it could not be written.
         """
-        if not self._write("write", _META if sync else _META_SOON, text=json.dumps(meta)):
+        if not self._write("write", META if sync else META_SOON, text=json.dumps(meta)):
             self._refuse()
 
     def write_refusal(self, refusal: Mapping[str, Any] | None) -> None:
@@ -385,7 +372,7 @@ class PostgresStore(PostgresRun):
             StoreFailure: it could not be written.
         """
         text = None if refusal is None else json.dumps(refusal)
-        if not self._write("write", _REFUSAL, text=text):
+        if not self._write("write", REFUSAL, text=text):
             self._refuse()
 
     # --- leaving -----------------------------------------------------------------------
@@ -432,7 +419,7 @@ class PostgresStore(PostgresRun):
             if self._broken is None and self._waiting:
                 self._commit("close")
             if self._broken is None:
-                self._write("close", _RELEASE)
+                self._write("close", RELEASE)
         finally:
             if self._broken is not None:
                 self._withdraw()

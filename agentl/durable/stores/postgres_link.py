@@ -5,6 +5,7 @@ psycopg is asked for only when a connection is: nobody else needs it.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -133,6 +134,42 @@ def reconnect(dsn: str, *, ends: float, statement_seconds: float) -> Link:
             if time.monotonic() + _PAUSE >= ends:
                 raise
         time.sleep(_PAUSE)
+
+
+# A connection must be neither used nor closed in a forked child; the child keeps it to its end.
+_abandoned: Final[list[Any]] = []
+
+
+class Reader:
+    """A connection for looking, kept for the next look: who looks at a thousand runs connects once (`STO-9`).
+
+    It is closed with the object. A forked child makes its own.
+    """
+
+    def __init__(self, dsn: str) -> None:
+        self._dsn = dsn
+        self._link: Link | None = None
+        self._process = 0
+
+    @contextmanager
+    def link(self) -> Iterator[Link]:
+        """The connection, made anew when it was lost.
+
+        Raises:
+            psycopg.Error: there is none to be had.
+        """
+        if self._process != os.getpid():
+            _abandoned.append(self._link)
+            self._link = None
+        if self._link is None or self._link.closed:
+            self._link, self._process = connect(self._dsn, driving=False), os.getpid()
+        yield self._link
+
+    def __del__(self) -> None:
+        """Close it, in the process that made it."""
+        link = getattr(self, "_link", None)
+        if link is not None and self._process == os.getpid():
+            link.close()
 
 
 def rows(

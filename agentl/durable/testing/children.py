@@ -6,6 +6,7 @@ import json
 import os
 import select
 import signal
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, Final
@@ -59,7 +60,10 @@ class Child:
     def __init__(self, work: Callable[[Line], None]) -> None:
         to_child, from_child = os.pipe(), os.pipe()
         self._ended = False
-        self.process = os.fork()
+        with warnings.catch_warnings():
+            # Later Pythons warn of threads that a fork leaves behind; that of a lease is one of them.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            self.process = os.fork()
         if self.process == 0:
             code = 1
             try:
