@@ -67,6 +67,12 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+_GUARD = """
+read -r nothing
+kill -INT "$1"
+while kill -0 "$1"; do sleep 0.2; done
+rm -rf "$2"
+"""
 _EMPTY = """
 DO $$ DECLARE name text; BEGIN
     FOR name IN SELECT nspname FROM pg_namespace
@@ -152,9 +158,9 @@ class Server:
                 stderr=log,
                 **self._account,
             )
-        # Its input ends with this process, however that dies; then it stops the server.
+        # Its input ends with this process, however that dies; then it stops the server and tidies up.
         self._guard = subprocess.Popen(
-            ["sh", "-c", 'read -r nothing; kill -INT "$1"', "sh", str(self._process.pid)],
+            ["sh", "-c", _GUARD, "sh", str(self._process.pid), str(self.folder)],
             stdin=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )

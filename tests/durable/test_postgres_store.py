@@ -12,7 +12,7 @@ from agentl.durable import DurableError, LeaseHeld, LeaseLost, PostgresStore, St
 from agentl.durable.lease import LEASE_SECONDS, Lease
 from agentl.durable.stores import postgres_link
 from agentl.durable.stores.process import this_process
-from tests.support.postgres import sql
+from tests.support.postgres import needed, sql
 
 ELSEWHERE = "other-machine pid 1 start 1 space elsewhere"
 
@@ -275,3 +275,26 @@ def test_epochs_only_grow(database: str) -> None:
         store.close()
     assert sql(database)("SELECT count(*) FROM agentl.leases") == [(20,)]
     assert len(PostgresStore(database, "r").load()[1]) == 20
+
+
+def test_a_connection_that_cannot_be_set_up_is_not_used(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """STO-9: time-outs and the level of commits are set, or there is no connection."""
+    monkeypatch.setattr(
+        postgres_link, "_SESSION", "SELECT set_config('synchronous_commit', 'perhaps', false)"
+    )
+    with pytest.raises(StoreFailure) as failed:
+        PostgresStore(database, "r").acquire("me")
+    assert "synchronous_commit" in failed.value.values["cause"]
+
+
+def test_in_ci_nothing_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """STO-7: where every check must run, a missing server is an error; elsewhere a reason is shown."""
+    monkeypatch.setattr("tests.support.postgres.why_not", lambda: "no server here")
+    monkeypatch.setenv("CI", "1")
+    with pytest.raises(pytest.fail.Exception, match="no server here"):
+        needed()
+    monkeypatch.delenv("CI")
+    with pytest.raises(pytest.skip.Exception, match="no server here"):
+        needed()
