@@ -16,6 +16,8 @@ _HOME: Final[dict[str, str]] = {
     "program_digest": "agentl.durable.program",
     "DurableJournal": "agentl.durable.recovery",
     "resolutions_of": "agentl.durable.recovery",
+    "Decision": "agentl.durable.requests",
+    "Request": "agentl.durable.requests",
     "DurableRun": "agentl.durable.run",
     "cancel": "agentl.durable.cancelling",
     "settle": "agentl.durable.settling",
@@ -30,6 +32,7 @@ _HOME: Final[dict[str, str]] = {
     "DurableError": "agentl.errors",
     "LeaseHeld": "agentl.errors",
     "LeaseLost": "agentl.errors",
+    "Parked": "agentl.errors",
     "StoreFailure": "agentl.errors",
     "ANNOTATIONS": "agentl.journal.entry",
     "DURABLE_FORMAT": "agentl.journal.journal",
@@ -43,12 +46,13 @@ if TYPE_CHECKING:
     from agentl.durable.lease import Lease
     from agentl.durable.program import program_digest
     from agentl.durable.recovery import DurableJournal, resolutions_of
+    from agentl.durable.requests import Decision, Request
     from agentl.durable.run import DurableRun
     from agentl.durable.settling import settle
     from agentl.durable.status import Survey, export_journal, survey
     from agentl.durable.stores import FileStore, MemoryStore, SQLiteStore, Store
     from agentl.durable.stores.postgres import PostgresStore
-    from agentl.errors import DurableError, LeaseHeld, LeaseLost, StoreFailure
+    from agentl.errors import DurableError, LeaseHeld, LeaseLost, Parked, StoreFailure
     from agentl.journal.entry import ANNOTATIONS
     from agentl.journal.journal import DURABLE_FORMAT
     from agentl.kernel.port import NOT_EXECUTED
@@ -57,6 +61,7 @@ __all__ = [
     "ANNOTATIONS",
     "DURABLE_FORMAT",
     "NOT_EXECUTED",
+    "Decision",
     "DurableError",
     "DurableHost",
     "DurableJournal",
@@ -67,7 +72,9 @@ __all__ = [
     "LeaseHeld",
     "LeaseLost",
     "MemoryStore",
+    "Parked",
     "PostgresStore",
+    "Request",
     "SQLiteStore",
     "Store",
     "StoreFailure",

@@ -26,7 +26,7 @@ from agentl.journal.entry import Entry, finish, from_data
 from agentl.kernel.action import ActionRequest
 from agentl.kernel.approval import Approval, ApprovalRecord, approval_statement
 from agentl.keyring import KeyRing, sign_approval, signed
-from agentl.replay import ReplayHost, ReplayLLM, verify_trace
+from agentl.replay import Journal, RecordingHost, ReplayHost, ReplayLLM, verify_trace
 from agentl.signing import SecretKey, generate_ed25519, load_signing_key
 from tests.support.postgres import sql
 
@@ -467,3 +467,36 @@ def test_a_row_written_by_hand_does_not_act(
     with pytest.raises(Parked):
         world.drive()
     assert world.effects == []
+
+
+def test_an_approver_with_a_key_in_a_durable_and_a_recorded_run(keys: Keys) -> None:
+    """APR-7: without parking too; the journal and the recording keep the signature, and are verified again."""
+    effects: list[Any] = []
+
+    def approver(request: ActionRequest) -> ApprovalRecord:
+        return sign_approval(request, keys.private("alice"), run_id="r", by="alice", at=AT)
+
+    host = keys.host(effects)
+    host.approver = approver
+    store = MemoryStore()
+    DurableRun(agent_of(), host, store=store, run_id="r").run(1)
+    assert effects == [10, 20]
+    again = DurableRun(agent_of(), keys.host(effects), store=store, run_id="r")
+    again.run(1)
+    assert (effects, again.already_completed) == ([10, 20], True)
+    other = Host()
+    other.key_ring("finance", {"alice": keys.public("mallory")})
+    with pytest.raises(ReplayDivergence):
+        DurableRun(agent_of(), other, store=store, run_id="r").run(1)
+
+    journal = Journal()
+    recorded = Runtime(agent_of(), RecordingHost(host, journal), run_id="r")
+    recorded.run(1)
+    for rings, same in ((keys.host().key_rings, True), (other.key_rings, False)):
+        journal.rewind()
+        replayed = Runtime(agent_of(), ReplayHost(journal, key_rings=rings), run_id="r")
+        try:
+            replayed.run(1)
+        except ReplayDivergence:
+            assert not same
+        assert (replayed.trace.render() == recorded.trace.render()) == same

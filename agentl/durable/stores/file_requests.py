@@ -77,12 +77,15 @@ class FileBook:
         """Every request, oldest first."""
         with failing_as("read"):
             try:
-                names = [entry.name for entry in os.scandir(self.directory)]
+                names = dict.fromkeys(entry.name for entry in os.scandir(self.directory))
             except (FileNotFoundError, NotADirectoryError):
                 return []
         rows = []
         for name in names:
-            request = self._read(name, request_of) if name.endswith(".request.json") else None
+            stem = name.removesuffix(".request.json")
+            if stem == name or (open_only and f"{stem}.decision.json" in names):
+                continue
+            request = self._read(name, request_of)
             filed = None if request is None else self.get(request.request_id)
             if filed is not None:
                 rows.append(filed)

@@ -16,6 +16,7 @@ from agentl.durable.testing.basic import StoreConformance
 from agentl.durable.testing.places import ELSEWHERE, RUN, Place, entry
 from agentl.durable.testing.processes import DiskConformance, ProcessConformance
 from agentl.durable.testing.remote import RemoteConformance
+from agentl.durable.testing.requests import RequestConformance
 from agentl.durable.testing.timed import TimedLeaseConformance
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "Place",
     "ProcessConformance",
     "RemoteConformance",
+    "RequestConformance",
     "StoreConformance",
     "TimedLeaseConformance",
     "entry",

@@ -12,6 +12,7 @@ from agentl.durable.testing import (
     Place,
     ProcessConformance,
     RemoteConformance,
+    RequestConformance,
     StoreConformance,
     TimedLeaseConformance,
 )
@@ -19,23 +20,25 @@ from tests.durable.conformance.places import InFiles, InMemory, InPostgres, InSQ
 from tests.support.postgres import Server, needed, server
 
 
-class TestMemory(StoreConformance):
-    """STO-2, STO-10."""
+class TestMemory(StoreConformance, RequestConformance):
+    """STO-2, STO-10, PRK-1."""
 
     @pytest.fixture
     def place(self) -> Place:
         return InMemory()
 
 
-class TestFiles(StoreConformance, ProcessConformance, DiskConformance):
-    """STO-3, STO-5, STO-6, STO-10."""
+class TestFiles(StoreConformance, RequestConformance, ProcessConformance, DiskConformance):
+    """STO-3, STO-5, STO-6, STO-10, PRK-1."""
 
     @pytest.fixture
     def place(self, quick_path: Path) -> Place:
         return InFiles(quick_path)
 
 
-class TestSQLite(StoreConformance, ProcessConformance, DiskConformance, TimedLeaseConformance):
+class TestSQLite(
+    StoreConformance, RequestConformance, ProcessConformance, DiskConformance, TimedLeaseConformance
+):
     """STO-4, STO-6, STO-10."""
 
     @pytest.fixture
@@ -43,7 +46,7 @@ class TestSQLite(StoreConformance, ProcessConformance, DiskConformance, TimedLea
         return InSQLite(quick_path)
 
 
-class TestPostgres(StoreConformance, ProcessConformance, TimedLeaseConformance):
+class TestPostgres(StoreConformance, RequestConformance, ProcessConformance, TimedLeaseConformance):
     """STO-6, STO-7, STO-9, STO-10."""
 
     @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,16 @@ import pytest
 
 from agentl.durable import FileStore, MemoryStore, PostgresStore, SQLiteStore
 from agentl.durable.lease import Lease
+from agentl.durable.requests import Decision, Extension, Filed, Request
 from agentl.durable.stores.base import Meta, Store
+from agentl.durable.stores.request_book import MemoryBook
 from agentl.durable.testing import (
     RUN,
     DiskConformance,
     Place,
     ProcessConformance,
     RemoteConformance,
+    RequestConformance,
     StoreConformance,
     TimedLeaseConformance,
 )
@@ -111,6 +115,67 @@ def test_one_process(broken: type[MemoryStore], test: str) -> None:
 
     with pytest.raises(SEEN):
         getattr(StoreConformance(), test)(Kept())
+
+
+class LastWins(MemoryBook):
+    def decide(self, request_id: str, decision: Decision) -> Decision:
+        self._rows[request_id] = replace(self._rows[request_id], decision=decision)
+        return decision
+
+
+class TellsNobody(MemoryBook):
+    def decide(self, request_id: str, decision: Decision) -> Decision:
+        super().decide(request_id, decision)
+        return decision
+
+
+class LooksAtNoClock(MemoryBook):
+    def decide(self, request_id: str, decision: Decision) -> Decision:
+        filed = self._rows[request_id]
+        self._rows[request_id] = filed if filed.decision else replace(filed, decision=decision)
+        return self._rows[request_id].decision or decision
+
+
+class PostsAgain(MemoryBook):
+    def post(self, request: Request) -> Filed:
+        self._rows[request.request_id] = Filed(request)
+        return self._rows[request.request_id]
+
+
+class ForgetsExtensions(MemoryBook):
+    def extend(self, request_id: str, extension: Extension) -> Filed:
+        return replace(self._rows[request_id], extensions=(extension,))
+
+
+class DropsFalsehoods(MemoryBook):
+    def decide(self, request_id: str, decision: Decision) -> Decision:
+        return super().decide(request_id, replace(decision, value=decision.value or None))
+
+
+@pytest.mark.parametrize(
+    ("broken", "test", "more"),
+    [
+        (LastWins, "test_the_first_decision_stands", ()),
+        (LastWins, "test_of_many_at_once_one_stands", ()),
+        (TellsNobody, "test_the_first_decision_stands", ()),
+        (LooksAtNoClock, "test_behind_the_deadline_only_expiry_is_written", ()),
+        (PostsAgain, "test_a_request_is_kept_whole_and_once", ()),
+        (ForgetsExtensions, "test_an_extension_counts", ()),
+        (DropsFalsehoods, "test_an_answer_comes_back_as_it_is", (False,)),
+    ],
+)
+def test_requests(broken: type[MemoryBook], test: str, more: tuple[Any, ...]) -> None:
+    """STO-10, PRK-1: RequestConformance."""
+
+    class Kept(InMemory):
+        def store(self, run_id: str = RUN) -> MemoryStore:
+            found = super().store(run_id)
+            if type(found.requests) is MemoryBook:
+                found.requests = broken()
+            return found
+
+    with pytest.raises(SEEN):
+        getattr(RequestConformance(), test)(Kept(), *more)
 
 
 def test_runs_that_share_a_place() -> None:
