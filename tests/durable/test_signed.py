@@ -470,7 +470,7 @@ def test_a_row_written_by_hand_does_not_act(
 
 
 def test_an_approver_with_a_key_in_a_durable_and_a_recorded_run(keys: Keys) -> None:
-    """APR-7: without parking too; the journal and the recording keep the signature, and are verified again."""
+    """APR-7: without parking too; journal and recording keep the signature, and both verify it."""
     effects: list[Any] = []
 
     def approver(request: ActionRequest) -> ApprovalRecord:
