@@ -14,6 +14,7 @@ from tests.machines.drivers.outside import Effect
 from tests.machines.drivers.schedule import Schedule
 from tests.machines.journal_model import digest
 
+UNNAMED = ("acquire.inside", "release.inside")
 PERMITS = ("retry", "not_executed")
 
 
@@ -80,7 +81,7 @@ def judge(
     must(settled[: len(lines)] == lines, "DUR-3", "a verdict changed what stood before it")
     entries = _chained(settled)
     authors = _authors(notes, settled)
-    _leases(notes, entries, authors)
+    _leases(notes, settled, entries, authors)
     _endings(schedule, notes, ended, last)
     accounts = _accounts(entries, authors)
     return _effects(schedule, notes, accounts, effects, last, clean)
@@ -106,13 +107,22 @@ def _authors(notes: list[dict[str, Any]], lines: list[bytes]) -> list[int]:
     return authors
 
 
-def _leases(notes: list[dict[str, Any]], entries: list[dict[str, Any]], authors: list[int]) -> None:
+def _leases(
+    notes: list[dict[str, Any]], lines: list[bytes], entries: list[dict[str, Any]], authors: list[int]
+) -> None:
     """One driver at a time: epochs grow, and who was superseded adds nothing (STO-6)."""
     epochs = [entry["args"]["epoch"] for entry in entries if entry["kind"] in ("open", "resume")]
     must(epochs == sorted(set(epochs)), "STO-6", f"the epochs do not grow: {epochs}")
     of = {note["driver"]: note["epoch"] for note in notes if note["event"] == "acquired"}
     written = [of[author] for author in authors]
     must(written == sorted(written), "STO-6", f"a superseded driver wrote: epochs {written}")
+    latest = 0
+    kept = {hashlib.sha256(line).hexdigest() for line in lines}
+    for note in notes:
+        if note["event"] == "acquired":
+            latest = max(latest, note["epoch"])
+        elif note["event"] == "appends" and note["epoch"] < latest:
+            must(note["line"] not in kept, "STO-6", f"an entry of an old epoch was admitted: {note}")
 
 
 def _endings(
@@ -121,12 +131,15 @@ def _endings(
     """Who did not drive heard why: refused by name, fenced, or stopped by a store that a sleeper holds."""
     pids = {note["of"]: note["pid"] for note in notes if note["event"] == "forked"}
     acquired: list[int] = []
+    # Whoever sleeps between the lock of a directory and the note of whose it is cannot be named.
+    between = schedule.store == "file" and not schedule.exact
     inside = [note["driver"] for note in notes if note["event"] == "sleeps"]
     for note in notes:
         if note["event"] == "acquired":
             acquired.append(note["driver"])
-        if note["event"] == "refused" and acquired:
-            # One that has just taken the lock of a directory has not said yet who it is.
+        if note["event"] == "sleeps" and note["at"].split("#")[0] in UNNAMED:
+            between = schedule.store == "file"
+        if note["event"] == "refused" and acquired and not between:
             names = [driver for driver in pids if f"pid {pids[driver]} " in note["text"]]
             must(bool(names), "STO-6", f"the refusal names nobody: {note['text']}")
             must(note["driver"] not in names, "STO-6", f"a driver is refused because of itself: {note}")
@@ -173,7 +186,7 @@ def _accounts(entries: list[dict[str, Any]], authors: list[int]) -> dict[str, Ac
 
 def _executed(entry: dict[str, Any]) -> bool:
     value = entry["value"]
-    return bool(value["$dict"]["executed"] if "$dict" in value else value["executed"])
+    return bool(dict(value["$dict"])["executed"] if "$dict" in value else value["executed"])
 
 
 def _effects(
@@ -234,7 +247,13 @@ def _excused(schedule: Schedule, notes: list[dict[str, Any]], account: Account) 
     if schedule.promise in ("idempotent", "both"):
         return bool(unsure) and schedule.promise == "idempotent"
     if schedule.promise == "reconcilable":
-        return any(not _over(schedule, notes, caller, account.doubted_by) for caller in others)
+        # "It took place" stays true, whoever sleeps beside it.
+        found = any(
+            note["event"] == "asked" and note["driver"] == account.doubted_by and note["found"]
+            for note in notes
+            if note.get("action") == account.action
+        )
+        return not found and any(not _over(schedule, notes, caller, account.doubted_by) for caller in others)
     return False
 
 

@@ -133,8 +133,7 @@ class Play:
             self._fork(driver, command.fates, Stage.drive)
             self._must_wait(driver)
         elif command.do == "settle":
-            if not any(life.asleep for life in self.lives.values()):
-                # A verdict is final: the operator knows that nobody is inside a call (A2).
+            if self.final():
                 self._fork(driver, command.fates, Stage.settle)
                 self._must_wait(driver)
         elif command.do == "begin":
@@ -149,6 +148,10 @@ class Play:
             self._late()
         elif command.do == "cut":
             self._cut(command.share)
+
+    def final(self) -> bool:
+        """A verdict is: the operator knows that nobody is inside a call any more (A2 of formal/README.md)."""
+        return not any(life.asleep for life in self.lives.values())
 
     def _join(self, driver: int) -> None:
         """Wait for a driver that waits for the lease; of those that died elsewhere only time tells."""
@@ -301,6 +304,10 @@ def played(schedule: Schedule) -> Report:
             raise BrokenScheduleError(
                 broken.clause, f"{broken.what}\n{schedule}\n{told}\nreplay: {schedule.replay()}"
             ) from broken
+        except Exception as surprise:
+            raise BrokenScheduleError(
+                "R104", f"{surprise!r} surprises the judge\n{schedule}\nreplay: {schedule.replay()}"
+            ) from surprise
         report.chronicle = play.chronicle.path.read_text("ascii")
         return report
 

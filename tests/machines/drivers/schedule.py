@@ -212,11 +212,11 @@ def _pauses(random: Random, found: Schedule) -> tuple[list[Command], int]:
     for _ in range(random.choices((1, 2, 3), (6, 3, 1))[0]):
         driver += 1
         fates = [_fate(random, SLEEPS, found.program)]
-        if random.random() < 0.25:
-            fates.append(_fate(random, DIES, found.program))
+        if random.random() < 0.35:
+            fates.append(_fate(random, random.choice((DIES, SLEEPS)), found.program))
         if random.random() < 0.25:
             commands += [
-                Command("begin", driver, tuple(fates[1:])),
+                Command("begin", driver, tuple(fate for fate in fates[1:] if fate.how == DIES)),
                 Command("after", driver, micros=_micros(random), how=SLEEPS),
             ]
         else:
@@ -235,10 +235,13 @@ def _pauses(random: Random, found: Schedule) -> tuple[list[Command], int]:
         commands.append(Command("start", driver, tuple(fates)))
         if fates and fates[0].how == SLEEPS:
             asleep.append(driver)
+    if random.random() < 0.15:
+        driver += 1
+        commands.append(Command("settle", driver))
     random.shuffle(asleep)
     for sleeper in asleep:
         commands.append(Command("kill" if random.random() < 0.15 else "wake", sleeper))
-        if random.random() < 0.2:
+        if random.random() < 0.3:
             driver += 1
             commands.append(Command("start", driver))
     return commands, driver

@@ -60,6 +60,17 @@ def lines() -> list[bytes]:
     return [bytes(body) for (body,) in rows.fetchall()]
 
 
+def address(run_id: str) -> str:
+    """Where a run is, for the command line."""
+    _link()
+    return f"{_links[0][1]}#{run_id}"
+
+
+def store(run_id: str) -> postgres.PostgresStore:
+    """A run in the database."""
+    return postgres.PostgresStore(_links[0][1], run_id)
+
+
 class WatchedPostgres(Watched, postgres.PostgresStore):
     """A database of any machine."""
 
