@@ -172,7 +172,7 @@ def test_two_commands_at_once(kind: str, tmp_path: Path) -> None:
     if kind == "postgres":
         needed()
     with own_folder(kind):
-        address = {"file": "run", "sqlite": "sqlite:runs.db#hasty"}.get(kind) or server().address("hasty")
+        address = {"file": "run", "sqlite": "sqlite:runs.db#hasty"}.get(kind) or f"{server().dsn()}#hasty"
         (tmp_path / "hasty.agent").write_text(PROGRAM)
         (tmp_path / "hasty.py").write_text(HOST)
         os.mkfifo(tmp_path / "gate")

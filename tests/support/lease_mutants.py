@@ -164,7 +164,7 @@ def AdmitsAll(patch: pytest.MonkeyPatch) -> None:
     compared = b"AND epoch = $2 AND driven"
     assert compared in postgres_append._APPEND
     patch.setattr(
-        postgres_append, "_APPEND", postgres_append._APPEND.replace(compared, b"AND epoch >= 0 * $2")
+        postgres_append, "_APPEND", postgres_append._APPEND.replace(compared, b"AND epoch >= 0 * $2::bigint")
     )
 
 
@@ -182,7 +182,7 @@ def ChecksBefore(patch: pytest.MonkeyPatch) -> None:
     def checked(self: Any, raw: bytes, epoch: int, *, sync: bool) -> None:
         if sync and self._connection is not None:
             real(self, self._connection, epoch)
-            self.stage.reach("append.inside")
+            self.stage.reach("append.checked")
         append(self, raw, epoch, sync=sync)
 
     patch.setattr(sqlite.SQLiteStore, "append", checked)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.machines.drivers.outside import Effect
-from tests.machines.drivers.schedule import Schedule
+from tests.machines.drivers.schedule import INSIDE, Schedule
 from tests.machines.journal_model import digest
 
 UNNAMED = ("acquire.inside", "release.inside")
@@ -82,6 +82,7 @@ def judge(
     entries = _chained(settled)
     authors = _authors(notes, settled)
     _leases(notes, settled, entries, authors)
+    _takeovers(schedule, notes)
     _endings(schedule, notes, ended, last)
     accounts = _accounts(entries, authors)
     return _effects(schedule, notes, accounts, effects, last, clean)
@@ -125,6 +126,21 @@ def _leases(
             must(note["line"] not in kept, "STO-6", f"an entry of an old epoch was admitted: {note}")
 
 
+def _takeovers(schedule: Schedule, notes: list[dict[str, Any]]) -> None:
+    """Nobody takes a lease that is held: its driver ended, is known dead, or did not renew in time."""
+    before, late = 0, False
+    for note in notes:
+        if note["event"] == "late":
+            late = True
+        elif note["event"] == "acquired":
+            free = before in (0, note["driver"]) or late or _over(schedule, notes, before, note["driver"])
+            # In a race a lease may be free before anybody has noted down why.
+            must(
+                free or not schedule.exact, "STO-6", f"{note['driver']} took over from {before}, who held it"
+            )
+            before, late = note["driver"], False
+
+
 def _endings(
     schedule: Schedule, notes: list[dict[str, Any]], ended: dict[int, dict[str, Any]], last: int
 ) -> None:
@@ -133,19 +149,27 @@ def _endings(
     acquired: list[int] = []
     # Whoever sleeps between the lock of a directory and the note of whose it is cannot be named.
     between = schedule.store == "file" and not schedule.exact
-    inside = [note["driver"] for note in notes if note["event"] == "sleeps"]
+    inside: set[int] = set()
+    slept: set[int] = set()
     for note in notes:
         if note["event"] == "acquired":
             acquired.append(note["driver"])
-        if note["event"] == "sleeps" and note["at"].split("#")[0] in UNNAMED:
-            between = schedule.store == "file"
+        if note["event"] == "sleeps":
+            between = between or (schedule.store == "file" and note["at"].split("#")[0] in UNNAMED)
+            if note["at"].split("#")[0] in INSIDE:
+                inside.add(note["driver"])
+                slept.add(note["driver"])
+        if note["event"] in ("woken", "killed"):
+            inside.discard(note["of"])
+        if note["event"] == "ended" and note["how"] == "store":
+            # Its own transaction was ended while it slept in it, or somebody sleeps in one of his.
+            known = bool(inside) or note["driver"] in slept
+            must(known or not schedule.exact, "DRF-3", f"the store fails {note}")
         if note["event"] == "refused" and acquired and not between:
             names = [driver for driver in pids if f"pid {pids[driver]} " in note["text"]]
             must(bool(names), "STO-6", f"the refusal names nobody: {note['text']}")
             must(note["driver"] not in names, "STO-6", f"a driver is refused because of itself: {note}")
     for driver, note in ended.items():
-        if note["how"] == "store":
-            must(bool(inside) or not schedule.exact, "DRF-3", f"the store fails driver {driver}: {note}")
         if note["how"] == "fenced":
             must(any(d > driver or d in acquired for d in acquired), "STO-6", f"fenced by nobody: {note}")
         if note["how"] == "durable" and driver < last:
@@ -263,6 +287,8 @@ def _over(schedule: Schedule, notes: list[dict[str, Any]], caller: int, by: int)
         if note["event"] == "acquired" and note["driver"] == by:
             return False
         if note["event"] == "ended" and note["driver"] == caller and note["how"] != "store":
+            return True
+        if note["event"] == "gave back" and note["driver"] == caller:
             return True
         gone = note["event"] in ("killed", "gone") and note["of"] == caller
         if gone and not {caller, by} & schedule.away:

@@ -223,7 +223,7 @@ class Play:
                 if not life.over:
                     self._join(driver)
         last = max(self.lives, default=0) + 1
-        if any(driver in self.schedule.away for driver in self.lives):
+        if any(driver in self.schedule.away for driver in (*self.lives, last)):
             self._late()
         self._fork(last, (), Stage.drive, last=True)
         self._must_wait(last)

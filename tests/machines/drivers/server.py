@@ -30,11 +30,10 @@ def _link() -> Any:
         needed()
         own = Server(_SETTINGS)
         atexit.register(own.remove)
-        dsn = own.database()
-        postgres.PostgresStore(dsn, RUN).close()
-        with postgres.connect(dsn, driving=True) as link:
+        place = own.database()
+        with postgres.connect(place, driving=True) as link:
             postgres.prepare(link)
-        _links[:] = [(os.getpid(), dsn, psycopg.connect(dsn, autocommit=True))]
+        _links[:] = [(os.getpid(), place, psycopg.connect(place, autocommit=True))]
     return _links[0][2]
 
 
@@ -60,15 +59,16 @@ def lines() -> list[bytes]:
     return [bytes(body) for (body,) in rows.fetchall()]
 
 
-def address(run_id: str) -> str:
-    """Where a run is, for the command line."""
-    _link()
-    return f"{_links[0][1]}#{run_id}"
+def dsn() -> str:
+    """The database of this process, in its children too."""
+    if not _links:
+        _link()
+    return _links[0][1]
 
 
 def store(run_id: str) -> postgres.PostgresStore:
     """A run in the database."""
-    return postgres.PostgresStore(_links[0][1], run_id)
+    return postgres.PostgresStore(dsn(), run_id)
 
 
 class WatchedPostgres(Watched, postgres.PostgresStore):
@@ -91,4 +91,4 @@ def watched(stage: Stage) -> WatchedPostgres:
     postgres.succeed = inside  # type: ignore[attr-defined]
     postgres_append.Appender._finished = sent  # type: ignore[method-assign]
     seconds = 0.3 if stage.patience < 1 else postgres.STATEMENT_SECONDS
-    return WatchedPostgres(_links[0][1], RUN, statement_seconds=seconds)
+    return WatchedPostgres(dsn(), RUN, statement_seconds=seconds)

@@ -23,9 +23,8 @@ from typing import Any
 
 from agentl import Host, parse_source
 from agentl.durable import NOT_EXECUTED, DurableRun, FileStore, SQLiteStore, settle, survey
-from agentl.durable.lease import read_holder
 from agentl.durable.stores import file as file_store
-from agentl.durable.stores import sqlite_file
+from agentl.durable.stores import process, sqlite_file
 from agentl.errors import DurableError, LeaseHeld, LeaseLost, NotExecuted, StoreFailure
 from agentl.host import Retry
 from agentl.kernel import current_action
@@ -146,14 +145,6 @@ class Stage:
             except StoreFailure as problem:
                 self.tell("could not renew", text=str(problem))
 
-    def holder(self, text: str) -> str:
-        """Who takes the lease: this process, on this machine or on one that nobody else can look at."""
-        found = read_holder(text)
-        assert found is not None
-        if self.driver not in self.schedule.away:
-            return text
-        return f"machine-{self.driver} pid {found.process} start {found.started} space away-{self.driver}"
-
     # --- the world -----------------------------------------------------------------------
 
     def host(self) -> Host:
@@ -256,6 +247,9 @@ def live(stage: Stage, work: Callable[[Stage], None]) -> None:
     sqlite_file.BUSY_SECONDS = stage.patience  # type: ignore[misc]
     if stage.schedule.store == "file":
         _note_syncs(stage)
+    if stage.driver in stage.schedule.away:
+        # On a machine of its own: nobody else can look at its processes, and it at nobody else's.
+        process._space = lambda: f"away-{stage.driver}"  # type: ignore[assignment]
     try:
         try:
             work(stage)
@@ -275,12 +269,13 @@ class Watched:
     """Mixed into a store: says what it does and comes by the points of it."""
 
     stage: Stage
+    _broken: Any
 
     def acquire(self, holder: str) -> Any:
         stage = self.stage
         stage.reach("acquire.before")
         stage.acquiring = True
-        lease = super().acquire(stage.holder(holder))  # type: ignore[misc]
+        lease = super().acquire(holder)  # type: ignore[misc]
         stage.acquiring = False
         stage.tell("acquired", epoch=lease.epoch, unsure=list(lease.unsure), pid=os.getpid())
         stage.reach("acquire.after")
@@ -304,6 +299,8 @@ class Watched:
         super().release(epoch)  # type: ignore[misc]
 
     def _let_go(self) -> None:
+        if not self.stage.acquiring and self._broken is None:
+            self.stage.tell("gave back")
         self.stage.reach("release.inside")
         super()._let_go()  # type: ignore[misc]
 
