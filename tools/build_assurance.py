@@ -3,11 +3,12 @@
 
     python tools/build_assurance.py            run both against every twin, print the table, write it
     python tools/build_assurance.py --print    run, print, and write nothing
-    python tools/build_assurance.py --small    only the table of the journal and the policy, in seconds
+    python tools/build_assurance.py --small    only the tables of the journal, the policy and the lease
 
 Each mutant of ``formal/MutKernel.tla`` is planted in the code (``tests/support/mutants.py``). The sound code
 is walked first; what it would not pass proves nothing. Needs Java and TLC, which ``tools/check_formal.py``
-fetches. The mutants of the journal's and the policy's model have a table of their own, of their machines.
+fetches. The mutants of the journal's and the policy's model have a table of their own, of their machines, and
+so have those of the lease's: of the schedule that catches each, and of the walk.
 
 Exit code: 0 every twin is caught by both; 1 one is not.
 """
@@ -32,6 +33,10 @@ PAGE = ROOT / "docs" / "assurance.md"
 BEGIN, END = "<!-- twins: begin (tools/build_assurance.py) -->", "<!-- twins: end -->"
 SMALL_BEGIN, SMALL_END = "<!-- small twins: begin (tools/build_assurance.py) -->", "<!-- small twins: end -->"
 SMALL_HEAD = "| model | mutant of the model | its clause there | in the code: the machine objects by |"
+LEASE_BEGIN, LEASE_END = "<!-- lease twins: begin (tools/build_assurance.py) -->", "<!-- lease twins: end -->"
+LEASE_HEAD = (
+    "| mutant of the model | its clause there | schedules of processes object by | the walk objects by |"
+)
 HEAD = (
     "| mutant of the model | its clause there | in the code: the walk objects at | the machine objects by |"
 )
@@ -133,6 +138,41 @@ def small_table(found: list[tuple[str, str, str, str]]) -> str:
     return "\n".join(lines)
 
 
+def lease_rows() -> list[tuple[str, str, str, str]]:
+    """Mutant, its clause in the model, the clause of the schedule that catches it, that of the walk."""
+    import pytest
+
+    runs = importlib.import_module("tests.support.graphs").runs()
+    planted = importlib.import_module("tests.support.lease_mutants")
+    schedules = _module("tests/machines/test_schedule_twins.py")
+    machine = _module("tests/machines/test_lease.py")
+    found = []
+    for name in sorted({**planted.CODE, **planted.OWN}):
+        run = runs.get(f"lease-mutant/{name}") or runs.get(f"mutant/{name}")
+        walk = "not tried"
+        with pytest.MonkeyPatch.context() as patch:
+            schedule = schedules.caught(name, schedules.CAUGHT[name], patch)
+            if name in machine.TWINS:
+                walk = ""
+                try:
+                    machine.pinned(*machine.TWINS[name])
+                except AssertionError as error:
+                    walk = str(error).split(":")[0]
+        found.append((name, run.expect if run else "", schedule, walk))
+        print(f"{name:24} schedule: {schedule or 'SURVIVED':8} walk: {walk or 'SURVIVED'}", flush=True)
+    return found
+
+
+def lease_table(found: list[tuple[str, str, str, str]]) -> str:
+    """The table of the lease as Markdown."""
+    lines = [LEASE_HEAD, "|---|---|---|---|"]
+    lines += [
+        f"| `{name}` | {f'`{clause}`' if clause else 'one step there'} | {schedule or '—'} | {walk or '—'} |"
+        for name, clause, schedule, walk in found
+    ]
+    return "\n".join(lines)
+
+
 def _write(begin: str, end: str, text: str) -> None:
     page = PAGE.read_text(encoding="utf-8")
     before, rest = page.split(begin)
@@ -144,19 +184,20 @@ def main() -> int:
     """Run the command; the exit code is described at the top of this file."""
     parser = argparse.ArgumentParser(description="The table of twin mutants in docs/assurance.md.")
     parser.add_argument("--print", action="store_true", help="write nothing")
-    parser.add_argument("--small", action="store_true", help="only the journal and the policy")
+    parser.add_argument("--small", action="store_true", help="only the journal, the policy and the lease")
     options = parser.parse_args()
-    small = small_rows()
+    small, lease = small_rows(), lease_rows()
     found = [] if options.small else rows()
     if not options.print:
         _write(SMALL_BEGIN, SMALL_END, small_table(small))
+        _write(LEASE_BEGIN, LEASE_END, lease_table(lease))
         if found:
             _write(BEGIN, END, table(found))
     survivors = [name for name, _, walk, machine in found if not walk or not machine]
     survivors += [name for _, name, _, caught in small if not caught]
-    print(
-        f"{len(found) + len(small)} twins, {len(survivors)} not caught as they should {' '.join(survivors)}"
-    )
+    survivors += [name for name, _, schedule, walk in lease if not schedule or not walk]
+    count = len(found) + len(small) + len(lease)
+    print(f"{count} twins, {len(survivors)} not caught as they should {' '.join(survivors)}")
     return 1 if survivors else 0
 
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 
+from tests.support import lease_mutants
 from tests.support.graphs import ROOT, runs
 from tests.support.mutants import CODE
 
 SMALL_ROW = re.compile(r"^\| (Journal|Policy) \| `(\w+)` \| `(\w+)` \| [A-Z]+-\d+ \|$", re.MULTILINE)
+LEASE_ROW = re.compile(
+    r"^\| `(\w+)` \| (?:`(\w+)`|one step there) \| [A-Z]+-\d+ \| (?:[A-Z]+-\d+|not tried) \|$", re.MULTILINE
+)
 ROW = re.compile(r"^\| `(\w+)` \| `(\w+)` \| (\w[\w ]*) \| ([A-Z]+-\d+) \|$", re.MULTILINE)
 
 
@@ -38,3 +42,13 @@ def test_the_table_of_journal_and_policy_has_every_mutant() -> None:
     }
     assert set(rows) == mutants
     assert table.count("` | `") == len(rows), "a row says that nothing caught it"
+
+
+def test_the_table_of_the_lease_has_every_twin() -> None:
+    """R104: each twin is caught by a schedule of processes, and by the walk where that can meet it."""
+    page = (ROOT / "docs" / "assurance.md").read_text(encoding="utf-8")
+    table = page.split("<!-- lease twins: begin")[1].split("<!-- lease twins: end")[0]
+    rows = dict(LEASE_ROW.findall(table))
+    assert set(rows) == {*lease_mutants.CODE, *lease_mutants.OWN}
+    assert all(rows[name] == runs()[f"lease-mutant/{name}"].expect for name in lease_mutants.CODE)
+    assert table.count("\n| `") == len(rows), "a row says that nothing caught it"
