@@ -19,8 +19,7 @@ import pytest
 from agentl import Host, parse_source
 from agentl.durable import NOT_EXECUTED, DurableRun, FileStore, SQLiteStore, settle
 from agentl.durable.lease import Lease, Liveness, read_holder
-from agentl.durable.stores import file as file_store
-from agentl.durable.stores import rows
+from agentl.durable.stores import rows, run_directory
 from agentl.errors import KernelAbort, LeaseHeld, LeaseLost, NotExecuted
 from agentl.host import Retry
 from agentl.kernel import current_action
@@ -76,8 +75,8 @@ class Stage:
     def planted(self, patch: pytest.MonkeyPatch) -> None:
         """From here on the stage says who lives."""
         patch.setattr(rows, "liveness_of", self.liveness)
-        patch.setattr(file_store, "liveness_of", self.liveness)
-        patch.setattr(file_store, "LOOKS", 1)
+        patch.setattr(run_directory, "liveness_of", self.liveness)
+        patch.setattr(run_directory, "LOOKS", 1)
 
     def liveness(self, text: str) -> tuple[Liveness, bool]:
         holder = read_holder(text)
