@@ -134,6 +134,10 @@ class Parked(KernelAbort):
     """The run waits for a person, and no process with it: it goes on when it is run again (`PRK-4`)."""
 
 
+class HandedBack(KernelAbort):
+    """A worker lets go of a run between two actions: whoever runs it again goes on (`WRK-3`)."""
+
+
 class StoreFailure(KernelAbort):
     """The store of a durable run failed: the run ends, no tool is called after it (`DRF-3`)."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from string import Formatter
 from typing import Any, Final, cast
@@ -21,6 +22,8 @@ LANGUAGES: Final = ("fr", "en")
 _LONGEST_BITS: Final = 13_000
 
 _chosen: str | None = None
+# For a while, and for one thread only: many runs speak at once, each in the language of its journal.
+_speaking: Final[ContextVar[str | None]] = ContextVar("agentl_language", default=None)
 
 
 def set_language(language: str | None) -> None:
@@ -37,6 +40,9 @@ def set_language(language: str | None) -> None:
 
 def language() -> str:
     """The language in force: the one chosen, else ``AGENTL_LANG``, else French (`MSG-4`)."""
+    spoken = _speaking.get()
+    if spoken is not None:
+        return spoken
     if _chosen is not None:
         return _chosen
     wanted = os.environ.get("AGENTL_LANG", "fr")[:2].lower()  # `EN` and `en_GB.UTF-8` mean it too
@@ -46,14 +52,11 @@ def language() -> str:
 @contextmanager
 def speaking(language: str | None) -> Iterator[None]:
     """Render in ``language`` for a while (a journal's own, `MSG-4`); ``None`` changes nothing."""
-    global _chosen
-    before = _chosen
-    if language in LANGUAGES:
-        _chosen = language
+    token = _speaking.set(language if language in LANGUAGES else _speaking.get())
     try:
         yield
     finally:
-        _chosen = before
+        _speaking.reset(token)
 
 
 def fmt(value: Any) -> str:

@@ -16,7 +16,7 @@ from agentl.messages import render, set_language
 ROOT = Path(__file__).resolve().parent.parent
 AREAS = (
     "language", "kernel", "runtime", "durable", "operations", "park", "replay", "receiver", "analysis", "cli",
-    "tasks",
+    "tasks", "worker",
 )  # fmt: skip
 CODE = re.compile(r"^[a-z]+(\.[A-Za-z0-9_]+)+$")
 

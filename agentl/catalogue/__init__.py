@@ -21,6 +21,7 @@ from agentl.catalogue import (
     replay,
     runtime,
     tasks,
+    worker,
 )
 
 CATALOGUE: Final[dict[str, tuple[str, str]]] = {
@@ -35,4 +36,5 @@ CATALOGUE: Final[dict[str, tuple[str, str]]] = {
     **tasks.TEXTS,
     **analysis.TEXTS,
     **cli.TEXTS,
+    **worker.TEXTS,
 }

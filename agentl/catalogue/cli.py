@@ -370,6 +370,29 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "Un fichier de toute l'exécution, terminée ou non, pour durable import --copy.",
         "A file of the whole run, ended or not, for durable import --copy.",
     ),
+    "cli.help.submit": (
+        "Mettre une exécution en file pour un travailleur.",
+        "Put a run into the queue for a worker.",
+    ),
+    "cli.help.worker": (
+        "Piloter les exécutions en file, jusqu'à SIGTERM.",
+        "Drive the runs of a queue, until SIGTERM.",
+    ),
+    "cli.help.store": (
+        "Où : un répertoire d'exécutions, sqlite:FICHIER ou postgres://SERVEUR/BASE.",
+        "Where: a directory of runs, sqlite:FILE or postgres://SERVER/DATABASE.",
+    ),
+    "cli.help.program_dir": (
+        "Répertoire des programmes et de leurs hôtes (sinon : d'où ils ont été soumis).",
+        "Directory of the programs and their hosts (else: where they were submitted from).",
+    ),
+    "cli.help.concurrency": ("Combien d'exécutions à la fois.", "How many runs at a time."),
+    "cli.help.once": ("Prendre ce qui est dû maintenant, puis finir.", "Take what is due now, then end."),
+    "cli.help.drain": ("Finir quand plus rien n'est dû.", "End when nothing is due any more."),
+    "cli.help.poll": (
+        "Secondes entre deux regards sans y être invité.",
+        "Seconds between two looks without being told.",
+    ),
     "cli.help.list_check": (
         "Relire tous les journaux, ou aucun (sinon : s'ils sont courts).",
         "Read every journal, or none (else: when they are short).",

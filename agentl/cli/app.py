@@ -60,6 +60,7 @@ def build() -> typer.Typer:
         replay,
         run,
         task,
+        worker,
     )
 
     application = typer.Typer(
@@ -78,6 +79,8 @@ def build() -> typer.Typer:
         ("run", run.run),
         ("check", check.check),
         ("ast", check.ast),
+        ("submit", worker.submit),
+        ("worker", worker.worker),
         ("replay", replay.replay),
         ("seal", replay.seal),
     )

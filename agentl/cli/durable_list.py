@@ -34,12 +34,15 @@ def list_runs(
     """Every run of a place (`DCL-6`, `OPS-4`)."""
     from agentl.durable.address import collection_at, parse_address
     from agentl.durable.listing import listing
+    from agentl.durable.queue.places import queue_at
 
-    collection = collection_at(parse_address(place))
+    address = parse_address(place)
+    collection = collection_at(address)
     if not collection.exists():
         raise no_place(place)
     states = [one for given in state or () for one in given.split(",")]
-    found = listing(collection, check=check, key=key, states=states)
+    jobs = queue_at(address).jobs()
+    found = listing(collection, check=check, key=key, states=states, jobs=jobs)
     now = datetime.now(UTC)
     if as_json:
         runs = [run.data(now) for run in found.runs]
@@ -134,6 +137,9 @@ def _words(run: Listed, now: datetime) -> dict[str, str]:
 
 
 def _waits(run: Listed, now: datetime) -> list[str]:
+    failure = None if run.job is None else run.job.failure
+    if failure is not None and run.job is not None and run.job.state != "ended":
+        return [f"✗ {failure.get('message') or failure.get('code')}"]
     if not run.note.waiting and not run.pending:
         return []
     from agentl.durable.listing import waiting_data

@@ -12,7 +12,7 @@ from agentl.messages import render
 
 if TYPE_CHECKING:
     from agentl.analysis import Diagnostic
-    from agentl.language.nodes import Program
+    from agentl.language.nodes import Agent, Program
 
 
 def read_program(file: Path) -> Program:
@@ -57,6 +57,17 @@ def program_of(text: str, file: Path) -> Program:
     from agentl.language.parser import parse_source
 
     return parse_source(text, str(file))
+
+
+def only_agent(program: Program, file: Path) -> Agent:
+    """The one agent of a program that is run.
+
+    Raises:
+        AgentLError: there are several.
+    """
+    if len(program.agents) > 1:
+        raise AgentLError(code="cli.society", file=str(file), n=len(program.agents))
+    return program.agents[0]
 
 
 def mark(diagnostic: Diagnostic) -> str:

@@ -60,7 +60,7 @@ def run(
     program = programs.program_of(text, file)
     if programs.refuse_errors(program, as_json=as_json):
         return exits.FAILED
-    agent = _only_agent(program, file)
+    agent = programs.only_agent(program, file)
     here = _folder()
     provided = hosts.load_host(file, program)
     if _folder() != here:
@@ -160,9 +160,3 @@ def _only_with(wanted: str, given: Any, dependent: dict[str, Any]) -> None:
         if value and given is None:
             code = "cli.needs_durable" if wanted.startswith("--durable") else "cli.needs_record"
             raise AgentLError(code=code, option=option)
-
-
-def _only_agent(program: Program, file: Path) -> Agent:
-    if len(program.agents) > 1:
-        raise AgentLError(code="cli.society", file=str(file), n=len(program.agents))
-    return program.agents[0]

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Final
 
 from agentl.durable.collections.base import Collection, RunNote
+from agentl.durable.queue.jobs import Job
 from agentl.durable.requests import Filed, near
 from agentl.durable.states import INTERRUPTED, NEW, WAITING
 from agentl.errors import AgentLError
 
 CHAIN: Final = "chain"
 NOTES: Final = "notes"
+QUEUED: Final = "queued"
+OVER: Final = ("completed", "cancelled", "purged", "moved", "copy")
 # Chains with this many entries together are read in a moment; above, the notes must do unless asked.
 READ_ANYWAY: Final = 5_000
 
@@ -35,6 +38,7 @@ class Listed:
     problem: AgentLError | None = None
     doubts: tuple[str, ...] = ()
     pending: tuple[str, ...] = ()
+    job: Job | None = None
 
     def data(self, now: datetime) -> dict[str, Any]:
         """The run as data, times in seconds."""
@@ -60,6 +64,10 @@ class Listed:
         }
         if self.problem is not None:
             found["error"] = {"code": self.problem.code, "message": str(self.problem)}
+        if self.job is not None:
+            job = self.job
+            found["job"] = {"state": job.state, "attempts": job.attempts, "due": job.due, "file": job.file}
+            found["job"]["failure"] = None if job.failure is None else dict(job.failure)
         if note.mark is not None:
             found["mark"] = dict(note.mark)
         return found
@@ -80,6 +88,7 @@ def listing(
     check: bool | None = None,
     key: bytes | str | None = None,
     states: Sequence[str] = (),
+    jobs: Sequence[Job] = (),
 ) -> Listing:
     """Look at every run of a place; nothing is changed and no lease is taken (`OPS-4`).
 
@@ -87,6 +96,7 @@ def listing(
         check: read every chain, or none; ``None``: read them when they are short together. A keyed chain
             is only read when ``key`` is given.
         states: leave out the runs in other states.
+        jobs: those of the queue of the place: what has not begun is listed too (`WRK-4`).
 
     Raises:
         DurableError: there is no such place.
@@ -96,12 +106,30 @@ def listing(
     if check is None:
         check = sum(_entries(note) for note in notes) <= READ_ANYWAY
     runs = [_checked(collection, note, key) if check else _noted(note) for note in notes]
+    runs = _with_jobs(collection, runs, jobs)
     counts: dict[str, int] = {}
     for run in runs:
         counts[run.status] = counts.get(run.status, 0) + 1
     shown = [run for run in runs if run.status in states] if states else runs
     basis = CHAIN if all(run.basis == CHAIN for run in runs) else NOTES
     return Listing(shown, basis, {state: counts[state] for state in sorted(counts)})
+
+
+def _with_jobs(collection: Collection, runs: list[Listed], jobs: Sequence[Job]) -> list[Listed]:
+    """What the queue says of each run; the state is the run's own, except where nobody takes it up again."""
+    if not jobs:
+        return runs
+    known = {job.run_id: job for job in jobs}
+    found = []
+    for run in runs:
+        job = known.pop(run.note.run_id, None)
+        given_up = job is not None and job.state in ("refused", "stopped") and run.status not in OVER
+        found.append(replace(run, job=job, status=job.state) if job and given_up else replace(run, job=job))
+    for job in known.values():
+        note = RunNote(job.run_id, collection.address(job.run_id), None, None, 0)
+        status = job.state if job.state in ("refused", "stopped") else QUEUED
+        found.append(Listed(note, status, 0, NOTES, job=job))
+    return sorted(found, key=lambda run: run.note.run_id) if known else found
 
 
 def _entries(note: RunNote) -> int:

@@ -29,7 +29,7 @@ from agentl.durable.states import COMPLETED
 from agentl.durable.status import meta_of, open_requests, status_of
 from agentl.durable.stores.base import Store, utc_now
 from agentl.durable.stores.request_book import book_of
-from agentl.errors import DurableError, Parked, ReplayDivergence, RuntimeAgentError, StoreFailure
+from agentl.errors import DurableError, HandedBack, Parked, ReplayDivergence, RuntimeAgentError, StoreFailure
 from agentl.host import Host
 from agentl.journal.chain import key_id
 from agentl.journal.journal import DURABLE_FORMAT
@@ -223,6 +223,8 @@ class DurableRun:
             with suppress(StoreFailure):
                 if isinstance(error, Parked):
                     self._wait()
+                elif isinstance(error, HandedBack) and self.journal.live:
+                    self._store.write_meta(meta_of(self.journal, held=False))
                 self.close()
             raise
         self.close()

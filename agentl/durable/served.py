@@ -13,7 +13,7 @@ from typing import Any, Final, Self
 from agentl.durable.lease import Lease
 from agentl.durable.stores.base import Store, utc_now
 from agentl.durable.stores.process import this_process
-from agentl.errors import DurableError, PermitError, ReplayDivergence, StoreFailure
+from agentl.errors import DurableError, HandedBack, PermitError, ReplayDivergence, StoreFailure
 from agentl.journal.entry import Entry, dump, flat_copy, flat_text, quote
 from agentl.journal.failures import Failure, describe, rebuild
 from agentl.journal.index import Index, Intention
@@ -24,6 +24,8 @@ from agentl.kernel.permit import stops_the_run
 from agentl.kernel.port import Verdict
 from agentl.values import decode, encode
 
+# What may be left undone without a loss. An answer of a person or a model is put on record first.
+HALTS: Final = ("intent", "read", "drain", "delegate_lookup")
 NO_VALUE: Final = '"value":null'
 
 
@@ -46,6 +48,8 @@ class ServedJournal:
         self.clock: Callable[[], str] = utc_now
         self.on_resolution: Callable[[dict[str, Any]], None] | None = None
         self.on_live: Callable[[], None] | None = None
+        # Asked before the run begins something new: whether it is to be handed back instead (`WRK-3`).
+        self.halt: Callable[[], bool] | None = None
         self.index = Index()
         self.meta: Mapping[str, Any] | None = None
         self.resuming = False
@@ -193,6 +197,8 @@ class ServedJournal:
             raise ReplayDivergence(code="durable.completed", crossing=f"{kind}:{key}")
         if self.lease is None:
             raise DurableError(code="durable.not_driving")
+        if self.halt is not None and kind in HALTS and self.halt():
+            raise HandedBack(code="worker.handed_back", run_id=self.index.run_id)
         if not self._live:
             self._go_live(kind)
         if self._resume_due and kind not in ("verdict", "extend"):

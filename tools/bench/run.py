@@ -16,8 +16,9 @@ from tools.bench.many_rows import many_rows
 from tools.bench.measure import cores, disk_kind
 from tools.bench.report import as_json, table, write_docs
 from tools.bench.rows import FULL, GROUPS, QUICK, Row, workspace
+from tools.bench.workers import worker_rows
 
-GROUPS["many"] = many_rows
+GROUPS |= {"many": many_rows, "workers": worker_rows}
 DOCUMENT = ROOT / "docs" / "performance.md"
 
 

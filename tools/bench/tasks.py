@@ -28,6 +28,7 @@ from tools.bench.programs import (
     ticks_agent,
     ticks_world,
 )
+from tools.bench.workers import pickup, throughput
 
 Figures = dict[str, Any]
 KILLED = 9  # exit status of a child that left without closing anything, as a kill does
@@ -205,5 +206,7 @@ TASKS: dict[str, Callable[..., Figures]] = POSTGRES_TASKS | {
         resume_ticks,
         parse,
         many_round,
+        pickup,
+        throughput,
     )
 }

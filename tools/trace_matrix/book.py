@@ -15,7 +15,7 @@ from tools.trace_matrix.matrix import Matrix
 from tools.trace_matrix.problems import KINDS
 
 ORDER = (
-    "kernel", "policy", "journal", "durable", "lease", "park", "operations", "replay",
+    "kernel", "policy", "journal", "durable", "lease", "park", "operations", "workers", "replay",
     "logic", "state", "runtime", "language", "analysis", "cli",
 )  # fmt: skip
 """What is most in need of an audit comes first; a chapter that is not named here comes last."""

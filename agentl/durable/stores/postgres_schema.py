@@ -59,7 +59,19 @@ CREATE INDEX open_requests ON agentl.requests (run_id) WHERE decision IS NULL;
 # Why nobody may drive the run here (`OPS-6`).
 _MARKS: Final = "ALTER TABLE agentl.runs ADD COLUMN mark text"
 
-STEPS: Final[tuple[LiteralString, ...]] = (_RUNS, _REQUESTS, _MARKS)
+# Runs that wait for a worker (`WRK-1`): `job` says it all, the other columns are what is looked for.
+_JOBS: Final = """
+CREATE TABLE agentl.jobs (
+    run_id text COLLATE "C" PRIMARY KEY,
+    state text NOT NULL,
+    due double precision,
+    space text,
+    job text NOT NULL
+) WITH (fillfactor = 50);
+CREATE INDEX live_jobs ON agentl.jobs (due) WHERE state IN ('ready', 'claimed', 'waiting');
+"""
+
+STEPS: Final[tuple[LiteralString, ...]] = (_RUNS, _REQUESTS, _MARKS, _JOBS)
 """Step 1, step 2, …; the version of a database is the number of steps that it has seen."""
 
 LOCK: Final = 0x6167656E746C
