@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import getpass
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from agentl.cli import durable_list, exits, options, output
 from agentl.errors import AgentLError
+
+if TYPE_CHECKING:
+    from agentl.durable.address import Address
 from agentl.messages import render
 
 OlderThan = Annotated[str, typer.Option("--older-than", metavar="SPAN", help=render("cli.help.older_than"))]
@@ -52,6 +55,7 @@ def purge(
         elif not as_json:
             output.out(render("ops.would_purge" if dry_run else "ops.purged_run", row))
     if not dry_run and any(row["kept"] is None for row in rows):
+        _forget(address, [row["run_id"] for row in rows if row["kept"] is None])
         collection.reclaim()
     gone = sum(row["kept"] is None for row in rows)
     if as_json:
@@ -60,6 +64,18 @@ def purge(
     reasons = ", ".join(f"{render(f'ops.kept_{reason}')} {kept[reason]}" for reason in sorted(kept)) or "—"
     output.note(render("ops.purge_total", {"count": gone, "kept": sum(kept.values()), "reasons": reasons}))
     return exits.DONE
+
+
+def _forget(address: Address, run_ids: list[str]) -> None:
+    """The queue keeps no job of a run that is gone."""
+    from agentl.durable.queue.places import queue_at
+
+    queue = queue_at(address)
+    try:
+        if queue.jobs():
+            queue.forget(run_ids)
+    finally:
+        queue.close()
 
 
 def _user() -> str | None:

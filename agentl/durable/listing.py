@@ -126,6 +126,8 @@ def _with_jobs(collection: Collection, runs: list[Listed], jobs: Sequence[Job]) 
         given_up = job is not None and job.state in ("refused", "stopped") and run.status not in OVER
         found.append(replace(run, job=job, status=job.state) if job and given_up else replace(run, job=job))
     for job in known.values():
+        if job.state == "ended":
+            continue  # the run has been thrown away, or has left
         note = RunNote(job.run_id, collection.address(job.run_id), None, None, 0)
         status = job.state if job.state in ("refused", "stopped") else QUEUED
         found.append(Listed(note, status, 0, NOTES, job=job))

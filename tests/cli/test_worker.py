@@ -149,6 +149,24 @@ def test_what_is_submitted_is_driven_once(site: Site) -> None:
     assert [(run["run_id"], run["status"]) for run in listed] == [(name, "completed") for name in "abc"]
 
 
+def test_a_purged_run_leaves_the_queue(site: Site) -> None:
+    """`OPS-7`, R56: with its job; and its id is not begun again by a submission."""
+    site.write()
+    site.submit("a", "b")
+    site.drain()
+    purged = here(
+        "durable", "purge", site.address("a") if ":" in site.store else site.store, "--older-than", "0s"
+    )
+    assert purged.code == 0, purged.err
+    assert site.states() == ({"b": "ended"} if ":" in site.store else {})
+    listed = here("durable", "list", site.store, "--json").data["runs"]
+    assert [run["run_id"] for run in listed] == (["b"] if ":" in site.store else [])
+    site.submit("a")
+    assert "✗" in site.drain()
+    assert site.states()["a"] == "refused"
+    assert len(site.ledger()) == 2
+
+
 def test_a_run_that_waits_goes_on_when_it_is_answered(site: Site) -> None:
     """`WRK-2`, `PRK-6`: no worker holds it meanwhile, and it acts once."""
     site.write("pay(n: 2)")

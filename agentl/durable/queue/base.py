@@ -14,6 +14,7 @@ from agentl.durable.lease import Liveness
 from agentl.durable.queue.jobs import (
     CLAIM_SECONDS,
     CLAIMED,
+    ENDED,
     READY,
     WAITING,
     Job,
@@ -44,6 +45,9 @@ class Rows(Protocol):
 
     def put(self, job: Job) -> None:
         """Write a job; the queue wakes who waits when the transaction ends."""
+
+    def remove(self, run_id: str) -> None:
+        """Remove a job."""
 
 
 class Queue:
@@ -106,6 +110,14 @@ class Queue:
             result = settled(standing, outcome, rows.now())
             rows.put(result)
         return result
+
+    def forget(self, run_ids: Iterable[str]) -> None:
+        """Remove the jobs of runs that are over: those that were purged (`OPS-7`)."""
+        with self.rows() as rows:
+            for run_id in run_ids:
+                standing = rows.get(run_id)
+                if standing is not None and standing.state == ENDED:
+                    rows.remove(run_id)
 
     def renew(self, jobs: Iterable[Job], seconds: float = CLAIM_SECONDS) -> None:
         """Put the end of claims off."""

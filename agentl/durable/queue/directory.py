@@ -92,6 +92,11 @@ class DirectoryQueue(Queue):
                 os.fsync(stream.fileno())
             temporary.replace(file)
 
+    def remove(self, run_id: str) -> None:
+        """Remove the file of a job."""
+        with failing_as("write"):
+            self._file(run_id).unlink(missing_ok=True)
+
     def changed(self) -> object:
         """When a file of the folder was replaced last."""
         try:

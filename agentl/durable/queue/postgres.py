@@ -125,6 +125,10 @@ class PostgresQueue(Queue):
         if job.state == "ready":
             link.execute("SELECT pg_notify(%(channel)s, %(run)s)", {"channel": CHANNEL, "run": job.run_id})
 
+    def remove(self, run_id: str) -> None:
+        """Remove the row of a job."""
+        self._open().execute("DELETE FROM agentl.jobs WHERE run_id = %(run)s", {"run": run_id})
+
     def next_due(self) -> float | None:
         """Seconds until some run is due by itself, by the clock of the server."""
         with failing("read"):

@@ -83,6 +83,10 @@ class SQLiteQueue(Queue):
         """Write the row of a job."""
         self._open().execute(_PUT, (job.run_id, job.state, json.dumps(job.data())))
 
+    def remove(self, run_id: str) -> None:
+        """Remove the row of a job."""
+        self._open().execute("DELETE FROM jobs WHERE run_id = ?", (run_id,))
+
     def changed(self) -> object:
         """Another number after a change by somebody else."""
         with failing("read"):
