@@ -383,8 +383,8 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "Where: a directory of runs, sqlite:FILE or postgres://SERVER/DATABASE.",
     ),
     "cli.help.program_dir": (
-        "Répertoire des programmes et de leurs hôtes (sinon : d'où ils ont été soumis).",
-        "Directory of the programs and their hosts (else: where they were submitted from).",
+        "Répertoire des programmes et de leurs hôtes (sinon : le répertoire courant).",
+        "Directory of the programs and their hosts (else: the current one).",
     ),
     "cli.help.concurrency": ("Combien d'exécutions à la fois.", "How many runs at a time."),
     "cli.help.once": ("Prendre ce qui est dû maintenant, puis finir.", "Take what is due now, then end."),

@@ -33,11 +33,12 @@ class Driver:
     """Drives the runs of a collection with the programs of a folder.
 
     Args:
-        folder: where the programs and their hosts are; ``None``: where they were submitted from.
+        folder: where the programs and their hosts are. Whoever may write the store names a file in it, and
+            no other: what runs on this machine is not the choice of a row in a database.
         key: the chain key.
     """
 
-    def __init__(self, collection: Collection, folder: Path | None, key: str | None) -> None:
+    def __init__(self, collection: Collection, folder: Path, key: str | None) -> None:
         self._collection = collection
         self._folder = folder
         self._key = key
@@ -61,7 +62,7 @@ class Driver:
             return Outcome("failed", failure=_failure(error))
 
     def _drive(self, job: Job, halt: Callable[[], bool]) -> Outcome:
-        file = Path(job.file) if self._folder is None else self._folder / Path(job.file).name
+        file = self._folder / Path(job.file).name
         try:
             text = programs.read_text(file)
         except AgentLError as error:

@@ -77,8 +77,9 @@ def no_place(place: str) -> AgentLError:
 
 def _show_lines(found: Listing, now: datetime) -> None:
     """One line per run, columns divided by tabs; all written at once."""
+    lang = language()
     lines = [
-        _refused(run) if run.problem is not None else render("durable.run", _words(run, now))
+        _refused(run) if run.problem is not None else render("durable.run", _words(run, now, lang), lang)
         for run in found.runs
     ]
     output.out("\n".join(line.replace("\n", "\\n") for line in lines))
@@ -88,7 +89,8 @@ def _show_table(found: Listing, now: datetime) -> None:
     from rich.cells import cell_len
 
     rows = [[render(f"durable.list_{name}") for name in _COLUMNS]]
-    rows += [_cells(run, now) for run in found.runs if run.problem is None]
+    lang = language()
+    rows += [_cells(run, now, lang) for run in found.runs if run.problem is None]
     rows = [[output.visible(cell).replace("\n", "\\n") for cell in row] for row in rows]
     widths = [max(cell_len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
     good = iter(rows)
@@ -106,8 +108,8 @@ def _refused(run: Listed) -> str:
     return f"✗ {run.note.address} : {run.problem}"
 
 
-def _cells(run: Listed, now: datetime) -> list[str]:
-    words = _words(run, now)
+def _cells(run: Listed, now: datetime, lang: str) -> list[str]:
+    words = _words(run, now, lang)
     return [
         words["directory"],
         words["run_id"],
@@ -120,7 +122,7 @@ def _cells(run: Listed, now: datetime) -> list[str]:
     ]
 
 
-def _words(run: Listed, now: datetime) -> dict[str, str]:
+def _words(run: Listed, now: datetime, lang: str) -> dict[str, str]:
     from agentl.durable.listing import seconds_since, written
 
     behind = run.basis == "notes" and run.note.behind > 0
@@ -129,8 +131,8 @@ def _words(run: Listed, now: datetime) -> dict[str, str]:
         "run_id": run.note.run_id,
         "status": run.status,
         "last_tick": f"{run.last_tick}{'+' if behind else ''}",
-        "age": age(seconds_since(run.note.created, now)),
-        "idle": age(seconds_since(written(run.note), now)),
+        "age": age(seconds_since(run.note.created, now), lang),
+        "idle": age(seconds_since(written(run.note), now), lang),
         "doubts": f"⚠ {len(run.doubts)}" if run.doubts else "0",
         "waits": ", ".join(_waits(run, now)) or "—",
     }
@@ -158,12 +160,12 @@ def _waits(run: Listed, now: datetime) -> list[str]:
     return words
 
 
-def age(seconds: Any) -> str:
-    """A time span for people: its largest unit, rounded down."""
+def age(seconds: Any, lang: str | None = None) -> str:
+    """A time span for people: its largest unit, rounded down; in ``lang``, or the language in force."""
     if not isinstance(seconds, int):
         return "—"
     size, unit = next((one for one in _AGES if seconds >= one[0]), _AGES[-1])
-    return _span(unit, seconds // size, language())
+    return _span(unit, seconds // size, lang or language())
 
 
 @lru_cache(maxsize=256)

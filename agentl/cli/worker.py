@@ -55,7 +55,7 @@ def submit(
     programs.only_agent(program, file)
     wanted = Job(
         run_id=address.run_id or run_id or secrets.token_hex(6),
-        file=str(file.absolute()),
+        file=file.name,
         program_sha256=program_digest(program),
         ticks=ticks,
         lang=language(),
@@ -105,7 +105,7 @@ def worker(
     if program is not None and not program.is_dir():
         raise programs.unreadable(program, NotADirectoryError(20, "ENOTDIR"))
     queue = queue_at(address)
-    driver = Driver(collection_at(address), program, key)
+    driver = Driver(collection_at(address), program or Path.cwd(), key)
     tell = (lambda _what, _job, _outcome: None) if quiet else _tell
     working = Worker(queue, driver.drive, concurrency=concurrency, tell=tell, poll_seconds=poll)
     if not quiet:

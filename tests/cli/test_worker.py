@@ -6,6 +6,8 @@ import json
 import os
 import signal
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -77,9 +79,11 @@ class Site:
         return file
 
     def submit(self, *run_ids: str) -> None:
+        self.submit_from(self.folder / "job.agent", *run_ids, more=["--ticks", "1"])
+
+    def submit_from(self, file: Path, *run_ids: str, more: Sequence[str] = ()) -> None:
         for run_id in run_ids:
-            words = ["--store", self.store, "--run-id", run_id, "--ticks", "1"]
-            ended = here("submit", self.folder / "job.agent", *words)
+            ended = here("submit", file, "--store", self.store, "--run-id", run_id, *more)
             assert ended.code == 0, ended.err
 
     def address(self, run_id: str) -> str:
@@ -284,6 +288,29 @@ def test_a_run_in_flight_is_taken_by_nobody_else(site: Site) -> None:
     rows = site.ledger()
     assert len([row for row in rows if row["id"].startswith("r:")]) == 1
     assert len({row["id"] for row in rows}) == len(rows)
+
+
+def test_a_row_in_a_store_chooses_no_code(site: Site) -> None:
+    """`WRK-3`: a job that names a path runs the file of that name in the folder of the worker, or nothing."""
+    elsewhere = site.folder / "elsewhere"
+    elsewhere.mkdir()
+    file = site.write()
+    for suffix in (".agent", ".py"):
+        file.with_suffix(suffix).rename(elsewhere / f"job{suffix}")
+    program = elsewhere / "job.agent"
+    assert here("submit", program, "--store", site.store, "--run-id", "a").code == 0
+    queue = queue_at(site.store)
+    (job,) = queue.jobs()
+    assert job.file == "job.agent"
+    for run_id, path in (("b", str(program)), ("c", "elsewhere/job.agent"), ("d", ".."), ("e", "")):
+        queue.submit(replace(job, run_id=run_id, file=path))
+    queue.close()
+    site.drain()
+    assert set(site.states().values()) == {"refused"}
+    assert not (elsewhere / "ledger").exists()
+    site.submit_from(program, "a")
+    assert "✓" in site.drain("--program", str(elsewhere))
+    assert (elsewhere / "ledger").exists()
 
 
 def test_bad_words(site: Site) -> None:

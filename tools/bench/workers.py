@@ -70,7 +70,8 @@ def throughput(dsn: str, directory: str, workers: int, runs: int, steps: int) ->
     program.write_text(STEPS, encoding="utf-8")
     program.with_suffix(".py").write_text(HOST.format(steps=steps), encoding="utf-8")
     digest = program_digest(parse_file(program))
-    words = [sys.executable, "-m", "agentl", "worker", "--store", dsn, "--concurrency", "2", "--quiet"]
+    words = [sys.executable, "-m", "agentl", "worker", "--store", dsn, "--program", directory]
+    words += ["--concurrency", "2", "--quiet"]
     started = [subprocess.Popen(words, cwd=ROOT, env=environment()) for _ in range(workers)]
     queue = queue_at(dsn)
     try:
@@ -93,7 +94,7 @@ def _submit(queue: Any, program: Path, digest: str, run_ids: list[str]) -> None:
     from agentl.durable.queue.jobs import Job
 
     for run_id in run_ids:
-        queue.submit(Job(run_id, str(program), digest, ticks=1, lang="en"))
+        queue.submit(Job(run_id, program.name, digest, ticks=1, lang="en"))
     while any(job.state != "ended" for job in queue.jobs()):
         if any(job.state in ("refused", "stopped") for job in queue.jobs()):
             raise RuntimeError(f"a run was given up: {[job.failure for job in queue.jobs() if job.failure]}")

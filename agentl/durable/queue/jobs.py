@@ -38,7 +38,7 @@ class Job:
 
     Attributes:
         run_id: names the run.
-        file: the program file, as it was submitted.
+        file: the name of the program file; a worker knows the folder.
         program_sha256: the identity of the program (`AST-7`).
         ticks: the tick limit, or ``None`` for that of the program.
         lang: the language of a new run.
