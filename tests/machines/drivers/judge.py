@@ -79,7 +79,7 @@ def judge(
         ended[last + 1]["how"] == "well", "DCL-5", f"the operator is not heard at the end: {ended[last + 1]}"
     )
     must(settled[: len(lines)] == lines, "DUR-3", "a verdict changed what stood before it")
-    entries = _chained(settled)
+    entries = chained(settled)
     authors = _authors(notes, settled)
     _leases(notes, settled, entries, authors)
     _takeovers(schedule, notes)
@@ -88,7 +88,7 @@ def judge(
     return _effects(schedule, notes, accounts, effects, last, clean)
 
 
-def _chained(lines: list[bytes]) -> list[dict[str, Any]]:
+def chained(lines: list[bytes]) -> list[dict[str, Any]]:
     """The chain verifies: one line of history (DUR-8)."""
     entries, head = [], ""
     for number, line in enumerate(lines):

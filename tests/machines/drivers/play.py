@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from agentl.durable.lease import LEASE_SECONDS
-from tests.machines.drivers.judge import BrokenScheduleError, Verdicts, judge
+from tests.machines.drivers.judge import BrokenScheduleError, Verdicts, chained, judge
 from tests.machines.drivers.outside import Chronicle
 from tests.machines.drivers.schedule import DIES, STORES, Command, Fate, Schedule, generate
 from tests.machines.drivers.stage import PATIENCE, PROGRAMS, RUN, Shared, Stage, live
@@ -54,6 +54,8 @@ class Play:
         self.chronicle = Chronicle(folder / "chronicle")
         self.lives: dict[int, Life] = {}
         self.report = Report()
+        if schedule.company:
+            (folder / "beside").mkdir()
 
     # --- drivers -------------------------------------------------------------------------
 
@@ -234,6 +236,8 @@ class Play:
         self.report.refused = sum(note["event"] == "refused" for note in notes)
         self.report.taken_over = sum(note["event"] == "late" for note in notes)
         effects = Stage(0, self.schedule, self.folder, self.shared).receiver.effects()
+        for beside in self._beside():
+            chained(beside)
         self.report.verdicts = judge(
             self.schedule, notes, lines, self.lines(), effects, last=last, clean=self.clean
         )
@@ -245,9 +249,21 @@ class Play:
             return wal.read_bytes().rstrip(b"\0").splitlines() if wal.exists() else []
         if self.schedule.store == "postgres":
             return list(server().lines())
+        return self._kept(RUN)
+
+    def _kept(self, run_id: str) -> list[bytes]:
         with sqlite3.connect(self.folder / "runs.db") as connection:
-            rows = connection.execute("SELECT body FROM entries WHERE run_id = ? ORDER BY seq", (RUN,))
+            rows = connection.execute("SELECT body FROM entries WHERE run_id = ? ORDER BY seq", (run_id,))
             return [bytes(body) if isinstance(body, bytes) else body.encode() for (body,) in rows]
+
+    def _beside(self) -> list[list[bytes]]:
+        """The journals of the other runs that the drivers had at work."""
+        if not self.schedule.company or self.schedule.store != "sqlite":
+            return []
+        with sqlite3.connect(self.folder / "runs.db") as connection:
+            found = connection.execute("SELECT DISTINCT run_id FROM entries WHERE run_id <> ?", (RUN,))
+            names = [name for (name,) in found]
+        return [self._kept(name) for name in names]
 
 
 def server() -> Any:

@@ -93,12 +93,14 @@ class Schedule:
     knows_key: bool = False
     knows_token: bool = False
     renews: bool = False
+    company: bool = False
     replies: tuple[tuple[int, tuple[str, ...]], ...] = ()
 
     @property
     def exact(self) -> bool:
-        """Whether nothing in it depends on how fast the machine is."""
-        return not any(command.do in ("begin", "after") for command in self.commands)
+        """Whether nothing in it depends on how fast the machine is, or on which thread comes first."""
+        timed = any(command.do in ("begin", "after") for command in self.commands)
+        return not timed and not self.company
 
     @property
     def sleeps(self) -> bool:
@@ -124,6 +126,7 @@ class Schedule:
         head = (
             f"{self.kind} {self.seed}: {self.store}, {self.promise}, program {self.program}, "
             f"receiver knows {' and '.join(knows) or 'nothing'}, away {sorted(self.away)}"
+            f"{', in company' if self.company else ''}"
         )
         told = [f"  {command}" for command in self.commands]
         told += [f"  replies to {driver}: {', '.join(said)}" for driver, said in self.replies]
@@ -151,7 +154,9 @@ def generate(seed: int, store: str, promise: str, kind: str) -> Schedule:
     )
     commands = _with_time(commands, away, random) if store != "file" else commands
     replies = _replies(random, drivers) if random.random() < 0.25 else ()
-    return replace(found, commands=tuple(commands), away=away, replies=replies)
+    # Each driver has another run at work in a second thread: their entries are committed together.
+    company = random.random() < 0.2 and store != "file"
+    return replace(found, commands=tuple(commands), away=away, replies=replies, company=company)
 
 
 def _fate(random: Random, how: str, program: str) -> Fate:

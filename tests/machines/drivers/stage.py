@@ -12,9 +12,11 @@ import json
 import os
 import select
 import signal
+import threading
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from mmap import mmap
 from pathlib import Path
@@ -209,6 +211,8 @@ class Stage:
 
     def drive(self) -> None:
         """Start or resume the run, or hear that somebody else drives it."""
+        if self.schedule.company:
+            threading.Thread(target=self._beside, daemon=True).start()
         heard = ""
         while True:
             try:
@@ -225,6 +229,16 @@ class Stage:
                 select.select([], [], [], 0.001)
         run.run(PROGRAMS[self.schedule.program][1])
         self.tell("completed", trace=run.trace_text())
+
+    def _beside(self) -> None:
+        """Other runs of this process, in the same database, one behind the other."""
+        agent = _parsed["ticks"]
+        plain = replace(self.schedule, promise="none", replies=(), company=False)
+        for turn in range(4):
+            stage = Stage(self.driver, plain, self.folder / "beside", self.shared)
+            store = plain_store(self, f"beside-{self.driver}-{turn}")
+            with suppress(StoreFailure):  # the file may belong to somebody who sleeps
+                DurableRun(agent, stage.host(), store=store, run_id=store.run_id).run(5)
 
     def settle(self) -> None:
         """An operator says of each open action what the world says."""
@@ -337,6 +351,13 @@ def place_of(stage: Stage) -> Any:
     store.stage = stage
     stage.store = store
     return store
+
+
+def plain_store(stage: Stage, run_id: str) -> Any:
+    """The store of another run in the same database, without points."""
+    if stage.schedule.store == "sqlite":
+        return SQLiteStore(stage.folder / "runs.db", run_id, clock=stage.shared.now)
+    return importlib.import_module("tests.machines.drivers.server").store(run_id)
 
 
 def _clock(stage: Stage) -> float:
