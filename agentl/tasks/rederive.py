@@ -38,17 +38,19 @@ class _Nobody:
 
     def __init__(self, promises: Mapping[str, Any]) -> None:
         self._promises = promises
-        self.subagents: dict[str, Any] = {}
 
     def promise(self, target: str, _kind: str = "invoke") -> frozenset[str]:
         """What the first driver's host promised."""
         return frozenset(str(name) for name in self._promises.get(target) or ())
 
-    def _end(self, *_given: Any, **_named: Any) -> NoReturn:
-        raise EndOfRecord
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _end
 
-    read = ask = approve = pending = drain = acknowledge = invoke = delegate = _end
-    sleep = now = reconcile = reason = judge = select_plan = retry = _end
+
+def _end(*_given: Any, **_named: Any) -> NoReturn:
+    raise EndOfRecord
 
 
 class Derived:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -315,3 +316,34 @@ def test_every_transaction_of_sqlite_is_fully_synchronised(tmp_path: Path) -> No
     store.write_meta({"n": 5})
     store.release(epoch)
     assert commits == [2, 1, 1, 2, 2, 1, 2, 1, 2]
+
+
+def test_a_question_and_its_answer_are_fully_synchronised(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PRK-1, PRK-3: on SQLite, where each change has a connection of its own."""
+    from agentl.durable.requests import Decision, Request
+    from agentl.durable.stores import sqlite_requests
+
+    commits: list[str] = []
+    levels: list[str] = []
+    connect = sqlite3.connect
+
+    def heard(statement: str) -> None:
+        if statement.startswith("PRAGMA synchronous="):
+            levels.append(statement.partition("=")[2])
+        if statement == "COMMIT":
+            commits.append(levels[-1] if levels else "")
+
+    def watched(*words: Any, **named: Any) -> sqlite3.Connection:
+        levels.clear()
+        connection = connect(*words, **named)
+        connection.set_trace_callback(heard)
+        return connection
+
+    store = SQLiteStore(tmp_path / "runs.db", "r")
+    monkeypatch.setattr(sqlite_requests.sqlite3, "connect", watched)
+    request = Request("r", "a1@0", "approval", "pay", "a1", "0")
+    store.requests.post(request)
+    store.requests.decide("a1@0", Decision("approved", "ann", "2026-01-01T00:00:00+00:00"))
+    assert commits == ["FULL", "FULL"]
