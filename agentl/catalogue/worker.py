@@ -50,6 +50,10 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
         "prise {attempts} fois de suite sans que le processus y survive",
         "taken up {attempts} times in a row, and no process survived it",
     ),
+    "worker.poll": (
+        "--poll {given} : il faut un nombre de secondes supérieur à zéro",
+        "--poll {given}: it takes a number of seconds above zero",
+    ),
     "worker.concurrency": (
         "--concurrency {given} : il faut au moins une exécution à la fois",
         "--concurrency {given}: at least one run at a time is needed",

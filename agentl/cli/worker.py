@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import math
 import secrets
 import signal
 import threading
@@ -103,7 +104,10 @@ def worker(
     if concurrency < 1:
         raise AgentLError(code="worker.concurrency", given=concurrency)
     if program is not None and not program.is_dir():
-        raise programs.unreadable(program, NotADirectoryError(20, "ENOTDIR"))
+        missing = FileNotFoundError(2, "ENOENT")
+        raise programs.unreadable(program, NotADirectoryError(20, "ENOTDIR") if program.exists() else missing)
+    if poll is not None and not 0 < poll < math.inf:
+        raise AgentLError(code="worker.poll", given=poll)
     queue = queue_at(address)
     driver = Driver(collection_at(address), program or Path.cwd(), key)
     tell = (lambda _what, _job, _outcome: None) if quiet else _tell

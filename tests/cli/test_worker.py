@@ -322,6 +322,8 @@ def test_bad_words(site: Site) -> None:
         ["submit", site.folder / "absent.agent", "--store", site.store],
         ["submit", file, "--store", site.store, "--run-id", "a\nb"],
         ["worker", "--store", site.store, "--concurrency", "0"],
+        ["worker", "--store", site.store, "--poll", "-1"],
+        ["worker", "--store", site.store, "--poll", "nan"],
         ["worker", "--store", site.store, "--program", site.folder / "absent"],
         ["worker"],
     ):
