@@ -90,8 +90,11 @@ class Play:
         if not select.select([life.line], [], [], seconds)[0]:
             return False
         if os.read(life.line, 1):
-            os.waitpid(life.pid, os.WUNTRACED)
-            self._sleeps(driver)
+            _, status = os.waitpid(life.pid, os.WUNTRACED)
+            if os.WIFSTOPPED(status):
+                self._sleeps(driver)
+            else:
+                self._over(driver, killed=os.WIFSIGNALED(status))
             return True
         _, status = os.waitpid(life.pid, 0)
         self._over(driver, killed=os.WIFSIGNALED(status))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -80,11 +81,12 @@ def watched(stage: Stage) -> WatchedPostgres:
     succeed, finished = postgres.succeed, postgres_append.Appender._finished
 
     def inside(*args: Any) -> Any:
-        stage.reach("acquire.inside")
+        if threading.current_thread() is threading.main_thread():
+            stage.reach("acquire.inside")
         return succeed(*args)
 
     def sent(self: Any) -> Any:
-        if not stage.acquiring:
+        if not stage.acquiring and self is stage.store._appender:
             stage.reach("append.inside")
         return finished(self)
 
