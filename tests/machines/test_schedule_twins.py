@@ -6,6 +6,8 @@ three drivers must meet in one certain way. The sound code plays the same schedu
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.machines.drivers.judge import BrokenScheduleError
@@ -23,6 +25,13 @@ def by_hand(*commands: Command, away: tuple[int, ...] = (), renews: bool = False
     return Schedule(
         0, "sqlite", "reconcilable", "pause", commands=commands, away=frozenset(away), renews=renews
     )
+
+
+def numbered(seed: int, store: str, promise: str, kind: str) -> Schedule:
+    """The schedule of a number, exact: without the runs beside it, whose threads may come first."""
+    found = replace(generate(seed, store, promise, kind), company=False)
+    assert found.exact
+    return found
 
 
 # The first dies in its call, and is known dead; the second is told no, says so, and sleeps before its call.
@@ -52,29 +61,29 @@ COMPARED_TOO_SOON = by_hand(
 )
 
 CAUGHT = {
-    "AdmitsAll": generate(16, "sqlite", "reconcilable", "pause"),
-    "AnyDriver": generate(7, "sqlite", "reconcilable", "pause"),
-    "BelievesNo": generate(9, "sqlite", "reconcilable", "pause"),
-    "BelievesNoLater": generate(9, "sqlite", "reconcilable", "pause"),
+    "AdmitsAll": numbered(16, "sqlite", "reconcilable", "pause"),
+    "AnyDriver": numbered(7, "sqlite", "reconcilable", "pause"),
+    "BelievesNo": numbered(9, "sqlite", "reconcilable", "pause"),
+    "BelievesNoLater": numbered(9, "sqlite", "reconcilable", "pause"),
     "ChecksBefore": COMPARED_TOO_SOON,
-    "ElsewhereMeansDead": generate(51, "sqlite", "reconcilable", "pause"),
-    "HastyVerdict": generate(11, "sqlite", "none", "pause"),
-    "IntentNotSynced": generate(9, "sqlite", "none", "pause"),
-    "KeyPerDriver": generate(1, "sqlite", "idempotent", "kill"),
-    "LateMeansDead": generate(9, "sqlite", "reconcilable", "pause"),
-    "NeverAsks": generate(10, "sqlite", "reconcilable", "pause"),
+    "ElsewhereMeansDead": numbered(51, "sqlite", "reconcilable", "pause"),
+    "HastyVerdict": numbered(11, "sqlite", "none", "pause"),
+    "IntentNotSynced": numbered(9, "sqlite", "none", "pause"),
+    "KeyPerDriver": numbered(1, "sqlite", "idempotent", "kill"),
+    "LateMeansDead": numbered(9, "sqlite", "reconcilable", "pause"),
+    "NeverAsks": numbered(10, "sqlite", "reconcilable", "pause"),
     "OnlyTheFirst": THIRD_MEETS_THE_SECOND,
-    "OnlyTheLast": generate(106, "sqlite", "reconcilable", "pause"),
+    "OnlyTheLast": numbered(106, "sqlite", "reconcilable", "pause"),
     "ReleasesInCall": GIVEN_BACK_IN_THE_CALL,
-    "RetriesWithoutKey": generate(7, "sqlite", "none", "pause"),
-    "SameEpoch": generate(1, "file", "reconcilable", "kill"),
-    "StealsLock": generate(5, "file", "reconcilable", "pause"),
+    "RetriesWithoutKey": numbered(7, "sqlite", "none", "pause"),
+    "SameEpoch": numbered(1, "file", "reconcilable", "kill"),
+    "StealsLock": numbered(5, "file", "reconcilable", "pause"),
 }
 # On PostgreSQL, whose statements compare the epoch themselves; and a lease of a database that is taken.
 MORE = {
-    ("AdmitsAll", "postgres"): generate(16, "postgres", "reconcilable", "pause"),
-    ("StealsLock", "postgres"): generate(7, "postgres", "reconcilable", "pause"),
-    ("StealsLock", "sqlite"): generate(7, "sqlite", "reconcilable", "pause"),
+    ("AdmitsAll", "postgres"): numbered(16, "postgres", "reconcilable", "pause"),
+    ("StealsLock", "postgres"): numbered(7, "postgres", "reconcilable", "pause"),
+    ("StealsLock", "sqlite"): numbered(7, "sqlite", "reconcilable", "pause"),
 }
 
 
