@@ -14,13 +14,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Self, TypeVar
 
-from agentl.receiver.decisions import KeyState, Ruling, check_key, ruling
+from agentl.receiver.decisions import KeyState, Ruling, check_key, expire, ruling
 from agentl.receiver.errors import KeyGone, KeyMismatch, ReceiverError, TransactionMisused
 from agentl.receiver.fingerprint import Fingerprint, canonical, differing, fingerprint
 
 WAIT_SECONDS: Final = 5.0
 _MESSAGE: Final = b"agentl.receiver.message.v1\n"
 _Seen = TypeVar("_Seen")
+# With the placeholders of SQLite; a driver that has others puts them in.
+_EXPIRE: Final = (
+    "UPDATE agentl_inbox SET state = ?, answer = NULL, fields = NULL WHERE state = ? AND completed <= ?"
+)
+_WAITING: Final = "SELECT id, topic, payload FROM agentl_outbox WHERE sent IS NULL ORDER BY number LIMIT ?"
+_SENT: Final = "UPDATE agentl_outbox SET sent = ?, error = NULL, attempts = attempts + 1 WHERE id = ?"
+_UNSENT: Final = "UPDATE agentl_outbox SET error = ?, attempts = attempts + 1 WHERE id = ?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +186,24 @@ class Inbox(ABC):
                 tx.answer = work(tx)
         return tx.answer
 
+    # --- beside the requests -----------------------------------------------------------------
+
+    def expire(self, older_than: float) -> int:
+        """Forget the answers of keys completed ``older_than`` seconds ago or earlier; how many (`RCV-6`)."""
+        values = (expire(KeyState.DONE).value, KeyState.DONE.value, self.clock() - older_than)
+        return int(self.statement(_EXPIRE, values, "expire").rowcount)
+
+    def waiting(self, limit: int) -> list[tuple[str, str, str]]:
+        """Messages that were not delivered: id, topic, payload as JSON; the oldest first (`RCV-9`)."""
+        return list(self.statement(_WAITING, (limit,), "read").fetchall())
+
+    def mark(self, message_id: str, error: str | None) -> None:
+        """Note that a message was delivered, or why not (`RCV-9`)."""
+        if error is None:
+            self.statement(_SENT, (self.clock(), message_id), "mark")
+        else:
+            self.statement(_UNSENT, (error.replace("\0", ""), message_id), "mark")
+
     # --- connections -------------------------------------------------------------------------
 
     @contextmanager
@@ -273,16 +298,8 @@ class Inbox(ABC):
         """Add the answer and the messages to the transaction (`RCV-2`, `RCV-8`)."""
 
     @abstractmethod
-    def expire(self, older_than: float) -> int:
-        """Forget the answers of keys completed more than ``older_than`` seconds ago; how many (`RCV-6`)."""
-
-    @abstractmethod
-    def waiting(self, limit: int) -> list[tuple[str, str, str]]:
-        """Messages that were not delivered: id, topic, payload as JSON; the oldest first (`RCV-9`)."""
-
-    @abstractmethod
-    def mark(self, message_id: str, error: str | None) -> None:
-        """Note that a message was delivered, or why not (`RCV-9`)."""
+    def statement(self, statement: str, values: Sequence[Any], operation: str) -> Any:
+        """A cursor of one statement of our own, outside of every request. Raises ``InboxFailure``."""
 
     @staticmethod
     @abstractmethod

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
-from agentl.receiver.decisions import KeyState, expire
+from agentl.receiver.decisions import KeyState
 from agentl.receiver.errors import InboxFailure, KeyBusy, TransactionMisused
 from agentl.receiver.fingerprint import Fingerprint
 from agentl.receiver.inbox import Inbox, Kept
@@ -32,12 +32,6 @@ _CLAIM: Final = (
 )
 _COMPLETE: Final = "UPDATE agentl_inbox SET answer = %s, completed = %s WHERE scope = %s AND key = %s"
 _PUBLISH: Final = "INSERT INTO agentl_outbox (id, topic, payload) VALUES (%s, %s, %s)"
-_EXPIRE: Final = (
-    "UPDATE agentl_inbox SET state = %s, answer = NULL, fields = NULL WHERE state = %s AND completed <= %s"
-)
-_WAITING: Final = "SELECT id, topic, payload FROM agentl_outbox WHERE sent IS NULL ORDER BY number LIMIT %s"
-_SENT: Final = "UPDATE agentl_outbox SET sent = %s, error = NULL, attempts = attempts + 1 WHERE id = %s"
-_UNSENT: Final = "UPDATE agentl_outbox SET error = %s, attempts = attempts + 1 WHERE id = %s"
 
 
 def _driver() -> Any:
@@ -152,26 +146,12 @@ class PostgresInbox(Inbox):
         except _driver().Error as error:
             raise self._told(error, "complete", key) from error
 
-    def expire(self, older_than: float) -> int:
-        """Forget the answers of keys completed ``older_than`` seconds ago or earlier; how many (`RCV-6`)."""
-        values = (expire(KeyState.DONE).value, KeyState.DONE.value, self.clock() - older_than)
-        return int(self._now(_EXPIRE, values, "expire").rowcount)
+    def statement(self, statement: str, values: Sequence[Any], operation: str) -> Any:
+        """A cursor of one statement of our own, outside of every request."""
 
-    def waiting(self, limit: int) -> list[tuple[str, str, str]]:
-        """Messages that were not delivered, the oldest first (`RCV-9`)."""
-        return list(self._now(_WAITING, (limit,), "read").fetchall())
-
-    def mark(self, message_id: str, error: str | None) -> None:
-        """Note that a message was delivered, or why not (`RCV-9`)."""
-        if error is None:
-            self._now(_SENT, (self.clock(), message_id), "mark")
-        else:
-            self._now(_UNSENT, (error.replace("\0", ""), message_id), "mark")
-
-    def _now(self, statement: str, values: Sequence[Any], operation: str) -> Any:
         def execute(connection: Any) -> Any:
             try:
-                return connection.execute(statement, values)
+                return connection.execute(statement.replace("?", "%s"), values)
             except _driver().Error as error:
                 raise self.failure(operation, error) from error
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from agentl.receiver.decisions import KeyState, expire
+from agentl.receiver.decisions import KeyState
 from agentl.receiver.errors import InboxFailure, KeyBusy, TransactionMisused
 from agentl.receiver.fingerprint import Fingerprint
 from agentl.receiver.inbox import Inbox, Kept
@@ -35,12 +35,6 @@ _CLAIM: Final = (
 )
 _COMPLETE: Final = "UPDATE agentl_inbox SET answer = ?, completed = ? WHERE scope = ? AND key = ?"
 _PUBLISH: Final = "INSERT INTO agentl_outbox (id, topic, payload) VALUES (?, ?, ?)"
-_EXPIRE: Final = (
-    "UPDATE agentl_inbox SET state = ?, answer = NULL, fields = NULL WHERE state = ? AND completed <= ?"
-)
-_WAITING: Final = "SELECT id, topic, payload FROM agentl_outbox WHERE sent IS NULL ORDER BY number LIMIT ?"
-_SENT: Final = "UPDATE agentl_outbox SET sent = ?, error = NULL, attempts = attempts + 1 WHERE id = ?"
-_UNSENT: Final = "UPDATE agentl_outbox SET error = ?, attempts = attempts + 1 WHERE id = ?"
 
 
 class _Guard:
@@ -148,23 +142,9 @@ class SQLiteInbox(Inbox):
         except sqlite3.Error as error:
             raise self._told(error, "complete", key) from error
 
-    def expire(self, older_than: float) -> int:
-        """Forget the answers of keys completed ``older_than`` seconds ago or earlier; how many (`RCV-6`)."""
-        values = (expire(KeyState.DONE).value, KeyState.DONE.value, self.clock() - older_than)
-        return int(self._now(_EXPIRE, values, "expire").rowcount)
+    def statement(self, statement: str, values: Sequence[Any], operation: str) -> sqlite3.Cursor:
+        """A cursor of one statement of our own, outside of every request."""
 
-    def waiting(self, limit: int) -> list[tuple[str, str, str]]:
-        """Messages that were not delivered, the oldest first (`RCV-9`)."""
-        return list(self._now(_WAITING, (limit,), "read").fetchall())
-
-    def mark(self, message_id: str, error: str | None) -> None:
-        """Note that a message was delivered, or why not (`RCV-9`)."""
-        if error is None:
-            self._now(_SENT, (self.clock(), message_id), "mark")
-        else:
-            self._now(_UNSENT, (error, message_id), "mark")
-
-    def _now(self, statement: str, values: Sequence[Any], operation: str) -> sqlite3.Cursor:
         def execute(connection: Any) -> sqlite3.Cursor:
             try:
                 done: sqlite3.Cursor = connection.execute(statement, values)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agentl.receiver import Delivered, Message, Outbox, SQLiteInbox, inbox, sqlite
+from agentl.receiver import Delivered, Message, Outbox, SQLiteInbox, inbox
 from agentl.receiver.inbox import Inbox, Once
 from tests.support.receiver_driver import Driver, Killed
 
@@ -135,7 +135,7 @@ def ParamsNotCompared(patch: pytest.MonkeyPatch) -> None:
 @twin(_late_retry)
 def ForgetsExpired(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(
-        sqlite, "_EXPIRE", "DELETE FROM agentl_inbox WHERE ? <> state AND state = ? AND completed <= ?"
+        inbox, "_EXPIRE", "DELETE FROM agentl_inbox WHERE ? <> state AND state = ? AND completed <= ?"
     )
 
 
