@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -12,9 +13,9 @@ from typing import Any
 import pytest
 
 from agentl import Host, MockLLM, Symbol, parse_source
-from agentl.durable import DurableRun, FileStore, MemoryStore, SQLiteStore, settle, survey
+from agentl.durable import DurableRun, FileStore, MemoryStore, SQLiteStore, cancel, settle, survey
 from agentl.durable.stores import file
-from agentl.errors import NotExecuted
+from agentl.errors import NotExecuted, Parked
 from agentl.journal.entry import read_line
 from tests.durable.world import PROGRAM as EVERYTHING
 from tests.durable.world import Died, Ledger, host_for, model
@@ -347,3 +348,72 @@ def test_a_question_and_its_answer_are_fully_synchronised(
     store.requests.post(request)
     store.requests.decide("a1@0", Decision("approved", "ann", "2026-01-01T00:00:00+00:00"))
     assert commits == ["FULL", "FULL"]
+
+
+# --- beside the run ----------------------------------------------------------------------------
+
+ASKING = parse_source("""
+AGENT asking {
+  TOOL act { INPUT { n: Number } OUTPUT { ok: Symbol } RISK LOW }
+  POLICY { DEFAULT ALLOW  REQUIRE APPROVAL FOR act }
+  DECIDE { RULES { IF 1 == 1 THEN go } }
+  PLAN go { act(n: 1) }
+  LOOP MAX 1 { SELECT_PLAN EXECUTE }
+}
+""")
+
+
+def test_a_run_that_waits_or_is_cancelled_says_so_durably() -> None:
+    """PRK-4, TSK-9: the entry, and the note beside it that people read while nobody drives the run."""
+    store = Watched()
+    with pytest.raises(Parked):
+        DurableRun(ASKING, Host(), store=store, park=True).run(1)
+    assert store.appended[-1] == ("park", False, True)
+    assert store.metas[-1] == ("park", True)
+    cancel(store, by="olga")
+    assert store.appended[-1] == ("cancel", False, True)
+    assert store.metas[-1] == ("cancel", True)
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, module: Any) -> list[bool]:
+    """What a module synchronises: ``True`` for a directory."""
+    found: list[bool] = []
+    real = os.fsync
+
+    def fsync(descriptor: int) -> None:
+        found.append(stat.S_ISDIR(os.fstat(descriptor).st_mode))
+        real(descriptor)
+
+    monkeypatch.setattr(module.os, "fsync", fsync)
+    return found
+
+
+def test_a_question_in_a_directory_is_durable_with_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PRK-1, PRK-3: the file first, then the directory that names it; the answer alike."""
+    from agentl.durable.requests import Decision, Request
+    from agentl.durable.stores import file_requests
+
+    store = FileStore(tmp_path / "run")
+    store.acquire("me")
+    store.requests.post(Request("r", "first@0", "approval", "pay", "first", "0"))
+    synced = counted(monkeypatch, file_requests)
+    store.requests.post(Request("r", "a1@0", "approval", "pay", "a1", "0"))
+    assert synced[-2:] == [False, True]
+    synced.clear()
+    store.requests.decide("a1@0", Decision("approved", "ann", "2026-01-01T00:00:00+00:00"))
+    assert synced[-2:] == [False, True]
+    store.close()
+
+
+def test_a_job_in_a_directory_is_durable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """WRK-6: its file is on the disk before its name leads to it."""
+    from agentl.durable.queue import directory
+    from agentl.durable.queue.jobs import Job
+
+    queue = directory.DirectoryQueue(tmp_path)
+    with queue.rows():
+        synced = counted(monkeypatch, directory)
+        queue.put(Job("r1", "a.agent", "0"))
+    assert synced == [False]

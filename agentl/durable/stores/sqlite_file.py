@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,13 +30,29 @@ _COUNT: Final = (
     "AND name IN ('runs', 'entries', 'leases', 'refusals')"
 )
 BUSY_SECONDS: Final = 10.0
+_PAUSE: Final = 0.005
 # A commit writes every page that it touched, whole. Entries are short: in small pages, in a table that only
 # grows at its end, beside an index of small keys, a commit touches the fewest bytes.
 PAGE: Final = 2048
 
 
 def open_file(path: Path) -> sqlite3.Connection:
-    """Open the file for writing; it is made, readable by its owner alone, when it is not there."""
+    """Open the file for writing; it is made, readable by its owner alone, when it is not there.
+
+    Where another process opens or leaves the file in the same instant, SQLite may say at once that it is
+    busy, without the patience that it was asked for; that is no failure, and is tried again.
+    """
+    ends = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            return _opened(path)
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() >= ends:
+                raise
+        time.sleep(_PAUSE)
+
+
+def _opened(path: Path) -> sqlite3.Connection:
     if not path.exists():
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
