@@ -90,14 +90,15 @@ def interrupted(world: World, address: str, run_id: str = "r") -> str:
     return collection_at(address).address(run_id)
 
 
-@pytest.mark.parametrize("old", PLACES)
-@pytest.mark.parametrize("new", PLACES)
+# One database is one place: a run cannot move from it to itself.
+PAIRS = [(old, new) for new in PLACES for old in PLACES if not old == new == "postgres"]
+
+
+@pytest.mark.parametrize(("old", "new"), PAIRS)
 def test_an_unfinished_run_goes_on_in_the_new_place_only(
     world: World, place: Callable[[str, str], str], old: str, new: str
 ) -> None:
     """`OPS-8`: the journal verifies, the next driver has a greater epoch, the old place refuses."""
-    if old == new == "postgres":
-        pytest.skip("one database is one place")
     source, target = place(old, "old"), place(new, "new")
     address = interrupted(world, source)
     before = survey(existing_run(address))
