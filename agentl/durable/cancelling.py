@@ -10,6 +10,7 @@ from agentl.durable.recovery import DurableJournal
 from agentl.durable.status import meta_of
 from agentl.durable.stores.base import Store
 from agentl.durable.stores.request_book import withdraw_open
+from agentl.durable.timeline import timeline
 from agentl.errors import DurableError
 
 
@@ -76,24 +77,13 @@ def cancel(
 
 
 def _done(journal: DurableJournal) -> list[Mapping[str, str]]:
-    done: list[Mapping[str, str]] = []
-    doubts = {found["action_id"] for found in journal.in_doubt()}
-    intent: Mapping[str, Any] = {}
-    verdicts: dict[str, Mapping[str, str]] = {}
-    for entry in journal.entries:
-        args: Mapping[str, Any] = entry.stored_args if isinstance(entry.stored_args, dict) else {}
-        if entry.kind == "intent":
-            intent = {**args, "tool": entry.key}
-        elif entry.kind in ("invoke", "delegate") and entry.error is None:
-            if intent.get("action_id") not in doubts:
-                done.append(_named(intent))
-        elif entry.kind == "verdict" and args.get("executed") is True:
-            verdicts[str(args.get("action_id"))] = {
-                "target": entry.key,
-                "action_id": str(args.get("action_id")),
-            }
-    known = {one["action_id"] for one in done}
-    return done + [found for action_id, found in verdicts.items() if action_id not in known]
+    """The actions that took place, also by an operator's word or a late answer of the world."""
+    done: dict[str, Mapping[str, str]] = {}
+    for step in timeline(journal):
+        if step.outcome == "done" or step.facts.get("executed") is True:
+            found = {name: str(step.facts[name]) for name in ("target", "action_id")}
+            done.setdefault(found["action_id"], found)
+    return list(done.values())
 
 
 def _named(found: Mapping[str, Any]) -> Mapping[str, str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from agentl import Host
 from agentl.cli.app import main
 from agentl.durable import DurableRun, FileStore, SQLiteStore, cancel, settle, survey
 from agentl.durable.recovery import DurableJournal
@@ -167,3 +168,29 @@ def test_the_run_command_says_who_cancelled(
     capsys.readouterr()
     assert main(["run", "worker.agent", "--durable", "run", "--quiet"]) == 130
     assert "olga" in capsys.readouterr().err
+
+
+def test_what_the_world_said_late_is_done(tmp_path: Path) -> None:
+    """`TSK-9`, `TOL-8`: in doubt at first, found when asked again, and then neither unknown nor left out."""
+    from tests.durable.test_syncs import ACTING
+
+    host, calls, asked = Host(), [0], [0]
+    host.sensor("level")(lambda: 1)
+
+    @host.tool("act")
+    def act(n: float) -> Any:
+        calls[0] += 1
+        raise Died if calls[0] == 2 else RuntimeError("lost")
+
+    @host.reconciler("act")
+    def found(_args: Any, _context: Any) -> Any:
+        asked[0] += 1
+        if asked[0] == 1:
+            raise RuntimeError("nobody answers")
+        return {"ok": "yes"}
+
+    with pytest.raises(Died):
+        DurableRun(ACTING, host, store=file(tmp_path)).run(2)
+    account = cancel(file(tmp_path))
+    assert [one["action_id"].rsplit(":", 1)[1] for one in account.done] == ["a1"]
+    assert [one["action_id"].rsplit(":", 1)[1] for one in account.unknown] == ["a2"]
