@@ -7,10 +7,12 @@ sum modulo 2**256 shows that a re-derived state differs; against a forger the ch
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, Final
 
-from agentl.journal.entry import canonical_json
+from agentl.errors import ReplayDivergence
+from agentl.journal.entry import Entry, canonical_json
 from agentl.values import DataModelError, Opaque, canonical_bytes
 
 _MODULUS: Final = 1 << 256
@@ -203,6 +205,23 @@ class TraceDigest:
         self._seen = len(events)
         self._chain = chain
         return chain.hex()
+
+
+def checkpoint(state: StateDigest, trace: TraceDigest) -> dict[str, str]:
+    """What a checkpoint holds (`DUR-9`)."""
+    return {"state": combined([state]), "trace": trace.value()}
+
+
+def compare(entry: Entry, found: Mapping[str, str]) -> None:
+    """Hold what was derived again against the recorded checkpoint (`RES-7`).
+
+    Raises:
+        ReplayDivergence: something is not deterministic.
+    """
+    recorded = entry.stored_args if isinstance(entry.stored_args, dict) else {}
+    for part, digest in found.items():
+        if recorded.get(part) != digest:
+            raise ReplayDivergence(code="durable.checkpoint", tick=int(entry.key), part=part, entry=entry.seq)
 
 
 def state_digest(*runtimes: Any) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from agentl.durable.boundary import DurableHost, DurableLLM
 from agentl.durable.closing import Ending, close
-from agentl.durable.digests import StateDigest, TraceDigest, combined
+from agentl.durable.digests import StateDigest, TraceDigest, checkpoint, compare
 from agentl.durable.echo import Curtain
 from agentl.durable.parking import Parking
 from agentl.durable.program import (
@@ -78,7 +78,7 @@ class DurableRun:
         StoreFailure: the store failed.
     """
 
-    _parking: Parking | None = None
+    _parking: Parking
 
     def __init__(
         self,
@@ -253,7 +253,7 @@ class DurableRun:
             journal.take("open", self.run_id)
         while True:
             self._tick_until(limit)
-            self._leave()
+            self._parking.leave()
             self._close_entry()
             more = self._next_limit(extension)
             if more is None:
@@ -263,10 +263,6 @@ class DurableRun:
             raise ReplayDivergence(code="durable.incomplete", count=journal.remaining())
         self._store.write_refusal(None)
         return self.runtime
-
-    def _leave(self) -> None:
-        if self._parking is not None:
-            self._parking.leave()
 
     def _posted(self, filed: Filed) -> None:
         if self._listener is not None and hasattr(self._listener, "waits"):
@@ -374,16 +370,13 @@ class DurableRun:
         state, trace = self._digests
         for tick in runtime.iter_ticks(limit - runtime.state.tick):
             entry = journal.take("checkpoint", str(tick))
-            found = {"state": combined([state]), "trace": trace.value()}
+            found = checkpoint(state, trace)
             if entry is None:
                 journal.write("checkpoint", str(tick), found, sync=True)
                 self._write_meta(sync=False)
                 continue
             self._served = tick
-            recorded = entry.stored_args if isinstance(entry.stored_args, dict) else {}
-            for part, digest in found.items():
-                if recorded.get(part) != digest:
-                    raise ReplayDivergence(code="durable.checkpoint", tick=tick, part=part, entry=entry.seq)
+            compare(entry, found)
 
     def _close_entry(self) -> None:
         journal, runtime = self.journal, self.runtime

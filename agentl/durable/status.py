@@ -102,8 +102,16 @@ def survey(store: Store, *, key: bytes | str | None = None) -> Survey:
         StoreFailure: the store cannot be read.
     """
     holder = store.held()
-    journal = DurableJournal.open(store, key=key, write=False)
-    index = journal.index
+    return surveyed(DurableJournal.open(store, key=key, write=False), holder)
+
+
+def surveyed(journal: DurableJournal, holder: Lease | None) -> Survey:
+    """The same of a journal that was read, and whoever drove the run just before (`DUR-13`).
+
+    Raises:
+        StoreFailure: the store cannot be read.
+    """
+    store, index = journal.store, journal.index
     refusal = store.refusal()
     shown = None if refusal is None else {**refusal, "message": _message(refusal)}
     opened = index.open_args or {}
@@ -157,4 +165,4 @@ def _resolution(found: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-__all__ = ["Survey", "export_journal", "meta_of", "status_of", "survey"]
+__all__ = ["Survey", "export_journal", "meta_of", "status_of", "survey", "surveyed"]

@@ -12,7 +12,7 @@ from typing import Any, Final
 from agentl.journal.entry import Entry, dump
 from agentl.tasks.evidence import KINDS, Evidence
 
-_MODEL: Final = ("reason", "judge", "select_plan")
+MODEL: Final = ("reason", "judge", "select_plan")
 _CAUSES: Final = {
     "InvalidArguments": "invalid_arguments",
     "PermissionRefused": "permission_refused",
@@ -57,19 +57,23 @@ class Failed:
 
 @dataclass
 class Account:
-    """What was found. ``evidence`` maps paths of sensors, and ``tool()``, to their latest proof; ``readings``
-    the paths of sensors to what was seen last, in journal form."""
+    """What was found. ``latest`` maps paths of sensors, and ``tool()``, to the last entry that proves."""
 
     confirmed: list[Confirmed] = field(default_factory=list)
     failures: list[Failed] = field(default_factory=list)
-    evidence: dict[str, Evidence] = field(default_factory=dict)
-    readings: dict[str, str] = field(default_factory=dict)
+    latest: dict[str, Entry] = field(default_factory=dict)
     actions: int = 0
     model_calls: int = 0
 
     def of(self, path: str) -> Evidence | None:
         """The latest proof for a path: its reading, or the result of the tool that its first word names."""
-        return self.evidence.get(path) or self.evidence.get(f"{path.split('.', 1)[0]}()")
+        entry = self.latest.get(path) or self.latest.get(f"{path.split('.', 1)[0]}()")
+        return None if entry is None else Evidence.of(entry)
+
+    def reading(self, path: str) -> str | None:
+        """What the sensor of that path saw last, in journal form."""
+        entry = self.latest.get(path)
+        return None if entry is None else dump(entry.stored_value)
 
 
 def account(entries: Iterable[Entry]) -> Account:
@@ -79,10 +83,7 @@ def account(entries: Iterable[Entry]) -> Account:
     for entry in entries:
         args: Mapping[str, Any] = entry.stored_args if isinstance(entry.stored_args, dict) else {}
         if entry.kind in KINDS and entry.error is None and _took_place(entry, args):
-            proof = Evidence.of(entry)
-            found.evidence[entry.key if entry.kind == "read" else f"{entry.key}()"] = proof
-            if entry.kind == "read":
-                found.readings[entry.key] = dump(entry.stored_value)
+            found.latest[entry.key if entry.kind == "read" else f"{entry.key}()"] = entry
         match entry.kind:
             case "intent":
                 open_id, attempts = str(args.get("action_id")), 1
@@ -103,7 +104,7 @@ def account(entries: Iterable[Entry]) -> Account:
                     found.failures.append(Failed(cause, "", entry.key, entry.seq, "", str(answer or "")))
             case _ if entry.error is not None:
                 found.failures.append(_failed(entry, ""))
-        if entry.kind in _MODEL:
+        if entry.kind in MODEL:
             found.model_calls += 1
     return found
 
@@ -123,4 +124,4 @@ def _failed(entry: Entry, action_id: str) -> Failed:
     return Failed(cause, entry.key, action_id, entry.seq, name, text)
 
 
-__all__ = ["CAUSES", "Account", "Confirmed", "Failed", "account"]
+__all__ = ["CAUSES", "MODEL", "Account", "Confirmed", "Failed", "account"]

@@ -7,27 +7,25 @@ written, and no lease is taken.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NoReturn
+from typing import Any, NoReturn
 
 from agentl.durable.boundary import DurableHost, DurableLLM
-from agentl.durable.digests import StateDigest, TraceDigest, combined
+from agentl.durable.digests import StateDigest, TraceDigest, checkpoint, compare
 from agentl.durable.program import agents_of, program_digest
 from agentl.durable.recovery import DurableJournal
-from agentl.durable.stores.base import Store
 from agentl.errors import DurableError, KernelAbort, ReplayDivergence
 from agentl.language.nodes import Agent, Program
 from agentl.messages import speaking
 from agentl.runtime.runtime import Runtime
-
-_MODEL: Final = ("reason", "judge", "select_plan")
+from agentl.tasks.account import MODEL
 
 
 class EndOfRecord(KernelAbort):
     """The program wants what the record does not hold: there the derivation stops."""
 
 
-class _Record(DurableJournal):
-    """A journal that is only read."""
+class Record(DurableJournal):
+    """A journal that is only read; open it with ``write=False``."""
 
     def write(self, *_entry: Any, **_more: Any) -> NoReturn:
         raise EndOfRecord
@@ -69,12 +67,13 @@ class Derived:
         self.whole = whole
 
 
-def rederive(store: Store, program: Program, *, key: bytes | str | None = None) -> Derived:
-    """Derive the run in ``store`` again (`TSK-1`).
+def rederive(record: Record, program: Program, *, key: bytes | str | None = None) -> Derived:
+    """Derive the run of a record again (`TSK-1`).
 
     Args:
+        record: the record, opened and not yet served.
         program: the program of the run.
-        key: the chain key, as for ``DurableRun``.
+        key: the chain key with which the record was opened.
 
     Raises:
         DurableError: the journal is refused, or it is of another program.
@@ -82,22 +81,21 @@ def rederive(store: Store, program: Program, *, key: bytes | str | None = None) 
         StoreFailure: the store cannot be read.
     """
     agents = agents_of(program)
-    journal = _Record.open(store, key=key, write=False)
-    opened = journal.index.open_args or {}
+    opened = record.index.open_args or {}
     if len(agents) != 1 or opened.get("program_sha256") != program_digest(agents):
-        raise DurableError(code="durable.program_changed", run_id=journal.index.run_id)
+        raise DurableError(code="durable.program_changed", run_id=record.index.run_id)
     with speaking(opened.get("lang")):
         try:
-            return _derived(journal, program, agents[0], model=True)
+            return _derived(record, program, agents[0], model=True)
         except ReplayDivergence:
             # Whether there was a model is not on record. Without one, REASON crosses nothing.
-            if any(journal.index.counts.get(kind) for kind in _MODEL):
+            if any(record.index.counts.get(kind) for kind in MODEL):
                 raise
-            journal = _Record.open(store, key=key, write=False)
-            return _derived(journal, program, agents[0], model=False)
+            again = Record.open(record.store, key=key, write=False)
+            return _derived(again, program, agents[0], model=False)
 
 
-def _derived(journal: _Record, program: Program, agent: Agent, *, model: bool) -> Derived:
+def _derived(journal: Record, program: Program, agent: Agent, *, model: bool) -> Derived:
     opened = journal.index.open_args or {}
     promises = opened.get("promises") or {}
     nobody = _Nobody(promises.get(agent.name) or {})
@@ -113,7 +111,7 @@ def _derived(journal: _Record, program: Program, agent: Agent, *, model: bool) -
     return Derived(journal, agent, runtime, whole)
 
 
-def _ticks(journal: _Record, runtime: Runtime, limit: int) -> bool:
+def _ticks(journal: Record, runtime: Runtime, limit: int) -> bool:
     """Whether the record ends between two ticks."""
     state, trace = StateDigest(runtime), TraceDigest(runtime.trace)
     while True:
@@ -121,10 +119,7 @@ def _ticks(journal: _Record, runtime: Runtime, limit: int) -> bool:
             entry = journal.take("checkpoint", str(tick))
             if entry is None:
                 return True
-            recorded = entry.stored_args if isinstance(entry.stored_args, dict) else {}
-            for part, digest in (("state", combined([state])), ("trace", trace.value())):
-                if recorded.get(part) != digest:
-                    raise ReplayDivergence(code="durable.checkpoint", tick=tick, part=part, entry=entry.seq)
+            compare(entry, checkpoint(state, trace))
             if journal.upcoming() is None:
                 return True
         if journal.take("close", journal.index.run_id) is None:
@@ -137,4 +132,4 @@ def _ticks(journal: _Record, runtime: Runtime, limit: int) -> bool:
         limit = int(recorded.get("max_ticks") or 0)
 
 
-__all__ = ["Derived", "EndOfRecord", "rederive"]
+__all__ = ["Derived", "EndOfRecord", "Record", "rederive"]

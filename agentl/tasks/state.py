@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from agentl.durable.requests import APPROVAL, Filed
 from agentl.durable.states import CANCELLED, INTERRUPTED, NEW, REFUSED, RUNNING, WAITING
-from agentl.durable.status import Survey, survey
+from agentl.durable.status import Survey, surveyed
 from agentl.durable.stores.base import Store
 from agentl.evaluator import Evaluator
 from agentl.journal.entry import dump
@@ -25,7 +25,7 @@ from agentl.language.printer import expression_text
 from agentl.runtime.runtime import Runtime
 from agentl.tasks.account import Account, Confirmed, Failed, account
 from agentl.tasks.evidence import Evidence
-from agentl.tasks.rederive import Derived, rederive
+from agentl.tasks.rederive import Derived, Record, rederive
 from agentl.values import UNDEFINED, encode
 
 FORMAT: Final = "agentl.task.v1"
@@ -129,8 +129,10 @@ def task_state(store: Store, program: Program, *, key: bytes | str | None = None
         ReplayDivergence: the program does not derive what is on record.
         StoreFailure: the store cannot be read.
     """
-    seen = survey(store, key=key)
-    derived = rederive(store, program, key=key)
+    holder = store.held()
+    record = Record.open(store, key=key, write=False)
+    seen = surveyed(record, holder)
+    derived = rederive(record, program, key=key)
     spent = account(derived.journal.entries)
     objectives = tuple(_objective(goal, derived.runtime, spent) for goal in derived.agent.goals)
     loop = derived.agent.loop
@@ -171,8 +173,7 @@ def _objective(goal: Goal, runtime: Runtime, spent: Account) -> Objective:
         proof = spent.of(path)
         if proof is not None:
             evidence[path] = proof
-        seen = spent.readings.get(path)
-        grounded = grounded and (_is_proof(label) or (seen is not None and seen == dump(encode(value))))
+        grounded = grounded and (_is_proof(label) or spent.reading(path) == dump(encode(value)))
     held = bool(parts) and all(_holds(part, runtime) for part in parts)
     state = OPEN if not held else PROVEN if grounded and sources else CLAIMED
     words = tuple(expression_text(part) for part in parts)
